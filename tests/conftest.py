@@ -1,9 +1,5 @@
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -13,7 +9,7 @@ registered()  # loads all metrics for the tests over the registry
 
 
 @pytest.fixture(scope="session")
-def shared() -> Path:
+def shared():
     """The folder of golden values and real records, beside the repository."""
     folder = Path(__file__).parents[2] / "shared"
     if not folder.is_dir():
@@ -24,10 +20,10 @@ def shared() -> Path:
 
 
 @pytest.fixture(scope="session")
-def golden(shared: Path) -> Callable[[str], Any]:
+def golden(shared):
     """Read golden values, named as `selective/rc_curve`."""
 
-    def read(name: str) -> Any:
+    def read(name):
         return json.loads((shared / "golden" / f"{name}.json").read_text())
 
     return read

@@ -1,7 +1,5 @@
 """Run documents for tests: whole ones, and such with one value changed."""
 
-from __future__ import annotations
-
 import copy
 import json
 

@@ -1,7 +1,5 @@
 """Tables of stated confidences and outcomes for tests."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Comparisons of which little is left: one cluster, one system, no difference."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """Differences of groups that share no cluster."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,9 +1,6 @@
 """The table of where published systems err: each figure, computed from real records."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +15,7 @@ FIGURES = {
 """What computes the last cell of each row, by the first two cells."""
 
 
-def printed() -> dict[tuple[str, str], str]:
+def printed():
     """The last cell of each row of the reference text, by the first two."""
     text = evalframe.explain("differences")
     found = re.search(r"<!-- differences.*?-->\n(.*)<!-- /differences -->", text, re.DOTALL)
@@ -28,10 +25,10 @@ def printed() -> dict[tuple[str, str], str]:
     return {(family, where): shown for family, where, _, _, shown in cells}
 
 
-def test_the_table_has_a_row_for_each_figure() -> None:
+def test_the_table_has_a_row_for_each_figure():
     assert list(printed()) == list(FIGURES)
 
 
 @pytest.mark.parametrize(("family", "where"), FIGURES)
-def test_the_table_prints_the_figure(family: str, where: str, shared: Path) -> None:
+def test_the_table_prints_the_figure(family, where, shared):
     assert printed()[family, where] == FIGURES[family, where](shared)

@@ -1,7 +1,5 @@
 """The order of the rooms (design section 2), and what `import evalframe` may load."""
 
-from __future__ import annotations
-
 import ast
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The laws of design section 1, and bounds and shifts, for every registered metric."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import itertools

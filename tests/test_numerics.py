@@ -1,7 +1,5 @@
 """Areas against exact arithmetic, on losses that are large and differ by little."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import groupby, pairwise
 from operator import itemgetter

@@ -1,7 +1,5 @@
 """The README and the reference texts. Their examples run as doctests."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from pathlib import Path

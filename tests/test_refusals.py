@@ -1,7 +1,5 @@
 """What would be silently wrong is refused, or comes out as the documentation says."""
 
-from __future__ import annotations
-
 import io
 import math
 import sys

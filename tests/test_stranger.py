@@ -3,20 +3,17 @@
 `MODULE` is all that the stranger writes; the tests hold it to at most 15 lines a metric.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import pickle
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 import evalframe as ef
 from evalframe.core.errors import EvalframeError
@@ -79,7 +76,7 @@ def theirs(tmp_path_factory):
 
 
 @pytest.fixture
-def folder(theirs, monkeypatch) -> Path:
+def folder(theirs, monkeypatch):
     place = Path(theirs.__file__).parent
     monkeypatch.chdir(place)
     return place
@@ -161,8 +158,8 @@ def test_states_of_shards_are_finished_in_a_process_that_has_imported_their_metr
 
 
 @pytest.fixture
-def run(folder) -> Callable[..., Result]:
-    def call(*args: str) -> Result:
+def run(folder):
+    def call(*args):
         return CliRunner().invoke(cli, args, prog_name="evalframe")
 
     return call

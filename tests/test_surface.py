@@ -4,8 +4,6 @@ Each table of exceptions says why. An exception that no longer holds fails too, 
 only get shorter.
 """
 
-from __future__ import annotations
-
 import ast
 import functools
 import inspect

@@ -1,7 +1,5 @@
 """Types of the public surface, as a type checker of a user sees them."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import defaultdict

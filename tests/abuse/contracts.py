@@ -48,67 +48,67 @@ _KEYS = ("model", "study_id", "sub_study_id", "finding_id", "test_id")
 _STUDY = {"study_id": "lantern-queue"}
 
 
-def _items() -> pl.DataFrame:
+def _items():
     items = sample_items(participants=2).filter(mode="few_shot").head(12)
     return items.with_columns(loss=(pl.col("prediction") - pl.col("label")).abs())
 
 
-def _people() -> pl.DataFrame:
+def _people():
     totals = selective.total_scores(sample_items(participants=6), by=["mode", "participant_id"])
     return totals.select("mode", "participant_id", "actual_class", "predicted_class", "min_total")
 
 
-def _instances() -> pl.DataFrame:
+def _instances():
     return sample_instances(questions=2).filter(dataset="en").drop("fake_answers", "positive_wrong")
 
 
-def _responses() -> pl.DataFrame:
+def _responses():
     return sample_responses(questions=2).filter(dataset="en").select(_OF_RESPONSES).head(8)
 
 
-def _survey() -> pl.DataFrame:
+def _survey():
     few = [pl.col(name).rank("dense") <= 2 for name in ("segment_id", "question_id")]
     table = sample_survey().filter(round="MB1").filter(few)
     names = ("round", "segment_id", "question_id", "option_index", "share", "sample_size")
     return table.select(names)
 
 
-def _distributions() -> pl.DataFrame:
+def _distributions():
     nested = survey.as_distributions(_survey())
     return nested.select("round", "segment_id", "question_id", "sample_size", "actual")
 
 
-def _predictions() -> pl.DataFrame:
+def _predictions():
     answers = sample_answers().filter(round="MB1", context_count=0)
     keys = ["round", "segment_id", "question_id"]
     return answers.drop("context_count").join(_distributions(), on=keys).head(8)
 
 
-def _scores(predictions: pl.LazyFrame) -> pl.LazyFrame:
+def _scores(predictions):
     return survey.score(survey.parse(predictions))
 
 
-def _statistics(responses: pl.LazyFrame) -> pl.LazyFrame:
+def _statistics(responses):
     return replication.participant_statistics(responses, _designs())
 
 
-def _tests() -> pl.DataFrame:
+def _tests():
     tests = sample_tests().filter(model="harbor-7b", test_type="t-test").head(5)
     numbers = [f"{name}_{side}" for name in ("stat", "n1", "n2") for side in ("human", "agent")]
     return tests.select(*_KEYS, "test_type", "test_weight", *numbers, "independent_human")
 
 
-def _posteriors() -> pl.DataFrame:
+def _posteriors():
     made = replication.with_evidence(_tests()).lazy().collect()
     return made.select(*_KEYS, "test_weight", "pi_human", "pi_agent", "pas", "n_eff")
 
 
-def _participants() -> pl.DataFrame:
+def _participants():
     table = sample_participants().filter(model="harbor-7b", **_STUDY)
     return table.filter(pl.int_range(pl.len()).over("test_id") < 4)
 
 
-def _designs() -> pl.DataFrame:
+def _designs():
     return sample_designs().filter(**_STUDY)
 
 

@@ -1,15 +1,13 @@
 """Mutations of documents and tables. A name and a seed say which: they always give the same one."""
 
-from __future__ import annotations
-
 import codecs
 import copy
 import datetime
 import decimal
 import json
 import math
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -32,18 +30,18 @@ DEEP = ("[" * 100_000, "[" * 900 + "]" * 900, '{"a":' * 100_000, "1" * 5_000)
 _PLACE = "@@"
 
 
-def truncated(data: bytes, draw: random.Random) -> bytes:
+def truncated(data, draw):
     """Its first bytes."""
     return data[: draw.randrange(len(data))]
 
 
-def bit_flipped(data: bytes, draw: random.Random) -> bytes:
+def bit_flipped(data, draw):
     """One bit is another."""
     place = draw.randrange(len(data))
     return data[:place] + bytes([data[place] ^ (1 << draw.randrange(8))]) + data[place + 1 :]
 
 
-def bytes_inserted(data: bytes, draw: random.Random) -> bytes:
+def bytes_inserted(data, draw):
     """Some bytes more, any or such as mean something."""
     place = draw.randrange(len(data) + 1)
     meaning = (b"\0", b'"', b"\\", b"[", b"}", b",", b"\n", b"\r", b"0", b"-", b"\xff", b"\xc3")
@@ -51,19 +49,19 @@ def bytes_inserted(data: bytes, draw: random.Random) -> bytes:
     return data[:place] + new + data[place:]
 
 
-def bytes_lost(data: bytes, draw: random.Random) -> bytes:
+def bytes_lost(data, draw):
     """Without some bytes in between."""
     first, last = sorted(draw.choices(range(len(data) + 1), k=2))
     return data[:first] + data[min(last, first + draw.choice((1, 2, 8, 200))) :]
 
 
-def bytes_repeated(data: bytes, draw: random.Random) -> bytes:
+def bytes_repeated(data, draw):
     """With some bytes twice."""
     first, last = sorted(draw.choices(range(len(data) + 1), k=2))
     return data[:last] + data[first:]
 
 
-def line_moved(data: bytes, draw: random.Random) -> bytes:
+def line_moved(data, draw):
     """A line lost, repeated, split or put elsewhere."""
     lines = data.split(b"\n")
     line = lines.pop(draw.randrange(len(lines)))
@@ -73,7 +71,7 @@ def line_moved(data: bytes, draw: random.Random) -> bytes:
     return b"\n".join((*lines[:place], *put, *lines[place:]))
 
 
-def otherwise_encoded(data: bytes, draw: random.Random) -> bytes:
+def otherwise_encoded(data, draw):
     """In another encoding, with a mark of the byte order, or with other ends of lines."""
     text = data.decode()
     return draw.choice(
@@ -93,30 +91,30 @@ def otherwise_encoded(data: bytes, draw: random.Random) -> bytes:
     )
 
 
-def value_replaced(data: bytes, draw: random.Random) -> bytes:
+def value_replaced(data, draw):
     """A hostile value instead of another."""
     hostile = draw.choice(DEEP) if draw.random() < 0.01 else draw.choice(HOSTILE)
 
-    def change(inside: Any, key: Any) -> None:
+    def change(inside, key):
         inside[key] = _PLACE
 
     return _changed(data, draw, change).replace(b'"@@"', hostile.encode())
 
 
-def value_from_elsewhere(data: bytes, draw: random.Random) -> bytes:
+def value_from_elsewhere(data, draw):
     """A value of the document in the place of another of its values."""
 
-    def change(inside: Any, key: Any) -> None:
+    def change(inside, key):
         others = [*(inside.values() if isinstance(inside, dict) else inside), inside]
         inside[key] = copy.deepcopy(draw.choice(others))
 
     return _changed(data, draw, change)
 
 
-def value_as_another_kind(data: bytes, draw: random.Random) -> bytes:
+def value_as_another_kind(data, draw):
     """A number as text, a value in a list, a list without its first entry, a number scaled."""
 
-    def change(inside: Any, key: Any) -> None:
+    def change(inside, key):
         value = inside[key]
         made = [[value], {"value": value}, [value, value], f"{value} "]
         if isinstance(value, int | float):
@@ -130,10 +128,10 @@ def value_as_another_kind(data: bytes, draw: random.Random) -> bytes:
     return _changed(data, draw, change)
 
 
-def key_changed(data: bytes, draw: random.Random) -> bytes:
+def key_changed(data, draw):
     """A key or an entry is lost, renamed, added, or there twice."""
 
-    def change(inside: Any, key: Any) -> None:
+    def change(inside, key):
         value = inside[key]
         how = draw.randrange(5)
         if isinstance(inside, list):
@@ -150,7 +148,7 @@ def key_changed(data: bytes, draw: random.Random) -> bytes:
     return _changed(data, draw, change).replace(b'"@@', b'"')
 
 
-def _changed(data: bytes, draw: random.Random, change: Callable[[Any, Any], None]) -> bytes:
+def _changed(data, draw, change):
     """The document with a change made to one value; of JSON lines, to one in one of the lines."""
     lines = [data]
     place = 0
@@ -161,7 +159,7 @@ def _changed(data: bytes, draw: random.Random, change: Callable[[Any, Any], None
         place = draw.randrange(len(lines))
         document = [json.loads(lines[place])]
     # All values of a table alike: one key has as many chances as it has names in the document.
-    kinds: dict[Any, list[tuple[Any, Any]]] = {}
+    kinds = {}
     for path, inside, key in _places(document, ()):
         kinds.setdefault(path, []).append((inside, key))
     change(*draw.choice(kinds[draw.choice([*kinds])]))
@@ -169,7 +167,7 @@ def _changed(data: bytes, draw: random.Random, change: Callable[[Any, Any], None
     return b"\n".join(lines)
 
 
-def _places(inside: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...], Any, Any]]:
+def _places(inside, path):
     """Every value: the kind of place it has, what it is in, and under which key."""
     for key, value in [*(inside.items() if isinstance(inside, dict) else enumerate(inside))]:
         kind = (*path, key if isinstance(inside, dict) else 0)
@@ -178,15 +176,15 @@ def _places(inside: Any, path: tuple[Any, ...]) -> Iterator[tuple[tuple[Any, ...
             yield from _places(value, kind)
 
 
-BYTES: tuple[Document, ...] = (
+BYTES = (
     truncated,
     bit_flipped,
     bytes_inserted,
     bytes_lost,
     bytes_repeated,
 )
-TEXT: tuple[Document, ...] = (*BYTES, line_moved, otherwise_encoded)
-VALUES: tuple[Document, ...] = (
+TEXT = (*BYTES, line_moved, otherwise_encoded)
+VALUES = (
     value_replaced,
     value_from_elsewhere,
     value_as_another_kind,
@@ -208,10 +206,10 @@ VALUES_OF = {
 }
 
 
-def type_changed(frame: pl.DataFrame, draw: random.Random) -> pl.DataFrame:
+def type_changed(frame, draw):
     """A column of another type, its values as far as they can be had."""
     column = draw.choice(frame.columns)
-    dtypes: tuple[Any, ...] = (
+    dtypes = (
         pl.String,
         pl.Int8,
         pl.UInt64,
@@ -236,14 +234,14 @@ def type_changed(frame: pl.DataFrame, draw: random.Random) -> pl.DataFrame:
         return frame.with_columns(pl.Series(column, [None] * len(frame), dtype=dtype))
 
 
-def objects(frame: pl.DataFrame, draw: random.Random) -> pl.DataFrame:
+def objects(frame, draw):
     """A column of Python objects."""
     column = draw.choice(frame.columns)
     made = draw.choice((object(), decimal.Decimal(1), datetime.date(2020, 1, 1), 10**400, {1}))
     return frame.with_columns(pl.Series(column, [made] * len(frame), dtype=pl.Object))
 
 
-def cell_changed(frame: pl.DataFrame, draw: random.Random) -> pl.DataFrame:
+def cell_changed(frame, draw):
     """A hostile value in one row of a column, or in all."""
     column = draw.choice(frame.columns)
     dtype = frame.schema[column]
@@ -255,7 +253,7 @@ def cell_changed(frame: pl.DataFrame, draw: random.Random) -> pl.DataFrame:
     return frame.with_columns(pl.when(here).then(value).otherwise(pl.col(column)).alias(column))
 
 
-def rows_changed(frame: pl.DataFrame, draw: random.Random) -> pl.DataFrame:
+def rows_changed(frame, draw):
     """No rows, one, the first ones, one twice, or one less."""
     row = draw.randrange(len(frame))
     return draw.choice(
@@ -269,7 +267,7 @@ def rows_changed(frame: pl.DataFrame, draw: random.Random) -> pl.DataFrame:
     )
 
 
-def column_lost(frame: pl.DataFrame, draw: random.Random) -> pl.DataFrame:
+def column_lost(frame, draw):
     """A column lost, renamed, or under the name of another one and the other way round."""
     one, other = draw.choice(frame.columns), draw.choice(frame.columns)
     return draw.choice(
@@ -281,19 +279,19 @@ def column_lost(frame: pl.DataFrame, draw: random.Random) -> pl.DataFrame:
     )
 
 
-def shuffled(frame: pl.DataFrame, draw: random.Random) -> pl.DataFrame:
+def shuffled(frame, draw):
     """The same rows in another order."""
     return frame.sample(fraction=1, shuffle=True, seed=draw.randrange(2**32))
 
 
-def columns_moved(frame: pl.DataFrame, draw: random.Random) -> pl.DataFrame:
+def columns_moved(frame, draw):
     """The same columns in another order, and one more."""
     names = draw.sample(frame.columns, len(frame.columns))
     more = draw.choice((1, "a", None, [1], math.nan))
     return frame.select(names).with_columns(pl.Series(draw.choice(NAMES), [more] * len(frame)))
 
 
-def otherwise_stored(frame: pl.DataFrame, draw: random.Random) -> pl.DataFrame:
+def otherwise_stored(frame, draw):
     """The same values of a column in a type that holds them as well, or in several chunks."""
     column = draw.choice(frame.columns)
     dtype = frame.schema[column]
@@ -305,7 +303,7 @@ def otherwise_stored(frame: pl.DataFrame, draw: random.Random) -> pl.DataFrame:
     return pl.concat([frame[:half], frame[half:]], rechunk=False)
 
 
-HARMFUL: tuple[Table, ...] = (
+HARMFUL = (
     type_changed,
     type_changed,
     objects,
@@ -315,5 +313,5 @@ HARMFUL: tuple[Table, ...] = (
     rows_changed,
     column_lost,
 )
-HARMLESS: tuple[Table, ...] = (shuffled, columns_moved, otherwise_stored)
+HARMLESS = (shuffled, columns_moved, otherwise_stored)
 """After which a table says the same."""

@@ -4,13 +4,9 @@
 the first seed.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import time
-from collections.abc import Callable
-from typing import Any
 
 from evalframe.core.documents import is_whole
 from evalframe.core.errors import EvalframeError
@@ -24,7 +20,7 @@ SLOWEST = 30.0
 """Seconds after which a call hangs; it takes milliseconds."""
 
 
-def outcome(call: Callable[[], Any], name: str = "") -> tuple[str | None, Any]:
+def outcome(call, name=""):
     """What is wrong with how a call ends, or None; and its result, None if it raises.
 
     Args:
@@ -42,13 +38,13 @@ def outcome(call: Callable[[], Any], name: str = "") -> tuple[str | None, Any]:
     return (f"{seconds:.0f} seconds" if seconds > SLOWEST else None), found
 
 
-def _complaint(told: str, name: str) -> str | None:
+def _complaint(told, name):
     if len(told) > LONGEST or not is_whole(told):
         return f"a message of {len(told):,} characters: {told!a:.300}"
     return None if name in told else f"a message without {name}: {told}"
 
 
-def difference(found: Any, truth: Any) -> str | None:
+def difference(found, truth):
     """The first place where two values differ, whatever the types of equal numbers."""
     kinds = (list, tuple)
     if isinstance(found, kinds) and isinstance(truth, kinds) and len(found) == len(truth):
@@ -58,7 +54,7 @@ def difference(found: Any, truth: Any) -> str | None:
     return None if _same(found, truth) else f"read as {found!r:.300}, but is {truth!r:.300}"
 
 
-def _same(found: Any, truth: Any) -> bool:
+def _same(found, truth):
     if isinstance(found, bool) is not isinstance(truth, bool):
         return False
     if isinstance(found, float) and isinstance(truth, int | float):

@@ -1,12 +1,8 @@
 """Files of the rag family: predictions, scores and questions of RGB, and responses."""
 
-from __future__ import annotations
-
 import functools
 import json
 import tempfile
-from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -18,12 +14,12 @@ from evalframe.rag.sample.questions import sample_instances, sample_instances_in
 from evalframe.rag.sample.responses import sample_responses
 
 
-def _lines(data: bytes) -> list[Any]:
+def _lines(data):
     lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
     return [json.loads(line.strip(b" \t\r")) for line in lines if line.strip(b" \t\r")]
 
 
-def _as_lines(table: pl.DataFrame) -> bytes:
+def _as_lines(table):
     rows = ({k: v for k, v in row.items() if v is not None} for row in table.iter_rows(named=True))
     return b"\n".join(json.dumps(row).encode() for row in rows)
 
@@ -32,7 +28,7 @@ _RUN = "prediction_en_harbor-7b_noise0.2_passage5"
 
 
 @functools.cache
-def _rgb() -> dict[str, bytes]:
+def _rgb():
     responses = sample_responses(questions=4).filter(
         pl.col("response").is_not_null(),
         dataset="en",
@@ -47,12 +43,12 @@ def _rgb() -> dict[str, bytes]:
         return {file.name: file.read_bytes() for file in files}
 
 
-def _groups(answers: Any) -> Any:
+def _groups(answers):
     each = answers if isinstance(answers, list) else [answers]
     return [group if isinstance(group, list) else [group] for group in each]
 
 
-def _true_rgb(data: bytes) -> Any:
+def _true_rgb(data):
     return [
         (
             line["id"],
@@ -68,7 +64,7 @@ def _true_rgb(data: bytes) -> Any:
     ]
 
 
-def _read_rgb(path: Path) -> Any:
+def _read_rgb(path):
     names = ("id", "query", "answers", "response", "documents", "label", "factlabel", "evaluation")
     return rgb.read(path).select(names).rows()
 
@@ -76,24 +72,24 @@ def _read_rgb(path: Path) -> Any:
 _SCORES = ("all_rate", "tt", "nums", "fact_check_rate", "correct_rate", "fact_tt", "correct_tt")
 
 
-def _true_scores(data: bytes) -> Any:
+def _true_scores(data):
     document = json.loads(data)
     assert document.get("noise_rate", 0.2) == 0.2
     return [(document["all_rate"], *map(document.get, _SCORES[1:]))]
 
 
-def _questions(table: pl.DataFrame, dataset: str) -> bytes:
+def _questions(table, dataset):
     names = {"answers": "answer", "fake_answers": "fakeanswer"}
     rows = table.filter(dataset=dataset).drop("dataset")
     return _as_lines(rows.rename(names, strict=False))
 
 
-def _read_questions(path: Path) -> Any:
+def _read_questions(path):
     names = ("id", "query", "answers", "fake_answers", "positive", "negative", "positive_wrong")
     return rgb.read_instances(path).select(names).rows()
 
 
-def _true_questions(data: bytes) -> Any:
+def _true_questions(data):
     return [
         (
             line["id"],
@@ -108,35 +104,35 @@ def _true_questions(data: bytes) -> Any:
     ]
 
 
-def _each(value: Any) -> Any:
+def _each(value):
     return value if value is None or isinstance(value, list) else [value]
 
 
 @functools.cache
-def _prompts() -> pl.DataFrame:
+def _prompts():
     chosen = rag.select_documents(sample_instances(questions=2).filter(dataset="en"))
     return rag.prompts(chosen)
 
 
 @functools.cache
-def _responses() -> pl.DataFrame:
+def _responses():
     ids = _prompts()["prompt_id"].drop_nulls()
     texts = [f"An answer: {number}" for number in range(len(ids) - 1)]
     table = pl.DataFrame({"id": ids, "response": [*texts, None], "model": "m"})
     return table.with_columns(seconds=pl.int_range(pl.len()) / 4)
 
 
-def _read_responses(path: Path) -> Any:
+def _read_responses(path):
     table = rag.read_responses(path, _prompts()).collect()
     return sorted(table.drop_nulls("response").select("prompt_id", "response", "model").rows())
 
 
-def _true_responses(data: bytes) -> Any:
+def _true_responses(data):
     rows = [(line["id"], line.get("response"), line["model"]) for line in _lines(data)]
     return sorted(row for row in rows if row[1] is not None)
 
 
-def _stored_responses(data: bytes) -> Any:
+def _stored_responses(data):
     table = pl.read_parquet(data, columns=["id", "response", "model"])
     return sorted(table.drop_nulls("response").rows())
 

@@ -15,8 +15,6 @@ from typing import TYPE_CHECKING, Any
 from abuse.mutations import TEXT, VALUES
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from abuse.mutations import Document
 
 
@@ -41,7 +39,7 @@ class Reader:
     share: float = 1.0
 
 
-def as_parquet(table: pl.DataFrame) -> bytes:
+def as_parquet(table):
     """The file that a table is written as."""
     buffer = io.BytesIO()
     table.write_parquet(buffer)

@@ -1,12 +1,8 @@
 """Files of the replication family: evaluations and published results."""
 
-from __future__ import annotations
-
 import functools
 import json
 import tempfile
-from pathlib import Path
-from typing import Any
 
 from abuse.readers import Reader
 from evalframe import replication
@@ -15,7 +11,7 @@ from evalframe.replication.sample import sample_tests
 
 
 @functools.cache
-def _evaluation() -> dict[str, bytes]:
+def _evaluation():
     tests = sample_tests().filter(model="harbor-7b", study_id="lantern-queue")
     with tempfile.TemporaryDirectory() as folder:
         results = humanstudy_bench.result_tables(replication.with_evidence(tests))
@@ -40,13 +36,13 @@ _OF_TESTS = {
 _OF_FINDINGS = ("sub_study_id", "finding_id", "finding_score", "finding_weight", "n_tests")
 
 
-def _read_evaluation(path: Path) -> Any:
+def _read_evaluation(path):
     found = humanstudy_bench.read_evaluation(path, model="m", study_id="s")
     tests, findings = found.tests.select(_OF_TESTS.values()), found.findings.select(_OF_FINDINGS)
     return tests.rows(), findings.rows()
 
 
-def _true_evaluation(data: bytes) -> Any:
+def _true_evaluation(data):
     document = json.loads(data)
     assert "test_results" in document or "error" in document
     tests, findings = (document.get(k) or [] for k in ("test_results", "finding_results"))
@@ -56,11 +52,11 @@ def _true_evaluation(data: bytes) -> Any:
     )
 
 
-def _known(value: Any) -> Any:
+def _known(value):
     return None if value == "" else value
 
 
-def _read_results(path: Path) -> Any:
+def _read_results(path):
     found = humanstudy_bench.read_results(path)
     names = ("model", "study_id", "sub_study_id", "finding_id", "pas", "n_tests")
     return (
@@ -70,7 +66,7 @@ def _read_results(path: Path) -> Any:
     )
 
 
-def _true_results(data: bytes) -> Any:
+def _true_results(data):
     configs = json.loads(data)["configs"].items()
     of_models = ("pas_raw", "ecs", "total_tokens", "total_cost")
     of_studies = ("study_id", "pas_raw", "ecs", "total_tokens")

@@ -1,12 +1,7 @@
 """Files of the selective family: run documents and calibrations."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -18,7 +13,7 @@ from evalframe.selective import total_score
 _SIGNALS = ["token_msp", "llm_evidence_count"]
 
 
-def _run() -> bytes:
+def _run():
     document = json.loads(sample_document(participants=2))
     document["experiments"] = document["experiments"][1:2]
     for entry in document["experiments"][0]["results"]["results"]:
@@ -29,7 +24,7 @@ def _run() -> bytes:
     return json.dumps(document).encode()
 
 
-def _read_run(path: Path) -> Any:
+def _read_run(path):
     run = open_run(path)
     table = run.items
     absent = {name: pl.lit(None) for name in _SIGNALS if name not in table.columns}
@@ -37,7 +32,7 @@ def _read_run(path: Path) -> Any:
     return table.select("participant_id", "item", "prediction", "label", *_SIGNALS).rows()
 
 
-def _true_run(data: bytes) -> Any:
+def _true_run(data):
     [experiment] = json.loads(data)["experiments"]
     return [
         (
@@ -54,20 +49,20 @@ def _true_run(data: bytes) -> Any:
     ]
 
 
-def _as_number(value: Any) -> Any:
+def _as_number(value):
     return None if value is None else float(value)
 
 
-def _calibration(calibrator: Any) -> Callable[[], bytes]:
+def _calibration(calibrator):
     return lambda: json.dumps(selective.to_artifact(calibrator, target="loss")).encode()
 
 
-def _read_calibration(path: Path) -> Any:
+def _read_calibration(path):
     found = asdict(selective.read_calibration(path))
     return {name: value for name, value in found.items() if name not in ("method", "inputs")}
 
 
-def _true_calibration(data: bytes) -> Any:
+def _true_calibration(data):
     document = json.loads(data)
     model, told = document.get("model"), {"target": document.get("target")}
     told["features"] = tuple(document.get("features", ["confidence"]))

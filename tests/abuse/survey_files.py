@@ -1,7 +1,5 @@
 """Files of the survey family: surveys in four forms, and run results."""
 
-from __future__ import annotations
-
 import csv
 import functools
 import io
@@ -9,7 +7,6 @@ import json
 import re
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -22,30 +19,30 @@ from evalframe.survey.sample import sample_survey
 
 
 @functools.cache
-def _survey() -> pl.DataFrame:
+def _survey():
     segments, questions = pl.col("segment_id").rank("dense"), pl.col("question_id").rank("dense")
     return sample_survey().filter(pl.col("round") == "MB1").filter(segments <= 2, questions <= 2)
 
 
-def _survey_document() -> bytes:
+def _survey_document():
     with tempfile.TemporaryDirectory() as folder:
         [file] = dtef.write_survey(_survey(), Path(folder, "survey.json"))
         return file.read_bytes()
 
 
-def _read_survey(path: Path) -> Any:
+def _read_survey(path):
     names = ("round", "question_id", "segment_id", "option_index", "sample_size", "percent")
     return dtef.read_survey(path).responses.select(names).rows()
 
 
-def _validated(path: Path) -> Any:
+def _validated(path):
     report = dtef.validate(path)
     if not report.valid:
         raise InputError(str(report))
     return report.questions, report.segments, report.responses
 
 
-def _true_survey(data: bytes) -> Any:
+def _true_survey(data):
     document = json.loads(data)
     return [
         (document["surveyId"], answer["questionId"], segment["id"], number, size, percent)
@@ -56,30 +53,30 @@ def _true_survey(data: bytes) -> Any:
     ]
 
 
-def _number(value: Any) -> Any:
+def _number(value):
     return value if isinstance(value, int | float) and not isinstance(value, bool) else None
 
 
-def _counted_survey(data: bytes) -> Any:
+def _counted_survey(data):
     document = json.loads(data)
     segments = document["segments"]
     return len(document["questions"]), len(segments), sum(len(s["responses"]) for s in segments)
 
 
-def _read_table(path: Path) -> Any:
+def _read_table(path):
     names = ("question_id", "segment_id", "option_index", "sample_size", "percent")
     return _rounded(survey.read_survey(path).responses.select(names).rows())
 
 
-def _rounded(rows: Any) -> Any:
+def _rounded(rows):
     return sorted((*row[:-1], round(float(row[-1]), 9)) for row in rows)
 
 
-def _true_csv(data: bytes) -> Any:
+def _true_csv(data):
     return _stored_rows(_table_of(data))
 
 
-def _stored_rows(rows: Any) -> Any:
+def _stored_rows(rows):
     assert rows
     return _rounded(
         (
@@ -93,11 +90,11 @@ def _stored_rows(rows: Any) -> Any:
     )
 
 
-def _stored_survey(data: bytes) -> Any:
+def _stored_survey(data):
     return _stored_rows(pl.read_parquet(data).rows(named=True))
 
 
-def _dialogues() -> bytes:
+def _dialogues():
     asked = [("q1", "Hot?", "Yes"), ("q1", "Hot?", "No"), ("q2", "Cold, or wet?", "Yes")]
     asked += [("q2", "Cold, or wet?", "No"), ("q3", "How old are you?", "Old")]
     table = pl.DataFrame(asked, schema=["Question ID", "Question", "Response"], orient="row")
@@ -108,41 +105,41 @@ def _dialogues() -> bytes:
     return table.with_columns(kind, *columns).write_csv().encode()
 
 
-def _counts() -> bytes:
+def _counts():
     sizes = {"O3: Male": [100, 98], "O3: Female": [120, 80], "O7: Kenya": [40, 42]}
     return pl.DataFrame({"Question ID": ["q1", "q2"], **sizes}).write_csv().encode()
 
 
-def _read_dialogues(path: Path) -> Any:
+def _read_dialogues(path):
     return _shown(dtef.read_dialogues(path, round="r").responses, "percent")
 
 
-def _read_counts(path: Path) -> Any:
+def _read_counts(path):
     aggregate = path.with_name("aggregate.csv")
     aggregate.write_bytes(_dialogues())
     sizes = dtef.read_dialogues(aggregate, path, round="r", min_sample_size=0).responses
     return sorted({*_shown(sizes.filter(pl.col("sample_size").is_not_null()), "sample_size")})
 
 
-def _shown(table: pl.DataFrame, value: str) -> Any:
+def _shown(table, value):
     segment = pl.col("segment_value").str.to_lowercase()
     return sorted(table.select("question_id", segment, pl.col(value).cast(pl.Float64)).rows())
 
 
-def _segments(row: dict[str, str]) -> list[tuple[str, str]]:
+def _segments(row):
     """The columns of segments, each with the value of its segment."""
     found = [(column, re.fullmatch(r"O(\d+): *(.+)", column)) for column in row]
     return [(c, m[2].strip().lower()) for c, m in found if m and 2 <= int(m[1]) <= 7]
 
 
-def _table_of(data: bytes) -> list[dict[str, str]]:
+def _table_of(data):
     text = data.removeprefix(b"\xef\xbb\xbf").decode().lstrip("\r\n")
     rows = [*csv.DictReader(io.StringIO(text, newline=""))]
     assert all(None not in row and None not in row.values() for row in rows)
     return rows
 
 
-def _true_dialogues(data: bytes) -> Any:
+def _true_dialogues(data):
     rows = [
         row
         for row in _table_of(data)
@@ -157,7 +154,7 @@ def _true_dialogues(data: bytes) -> Any:
     return sorted((*pair, float(cell or 0)) for *pair, cell in told if tuple(pair) in answered)
 
 
-def _true_counts(data: bytes) -> Any:
+def _true_counts(data):
     told = [
         (row["Question ID"], value, row[column].strip().removesuffix("%").strip())
         for row in _table_of(data)
@@ -168,7 +165,7 @@ def _true_counts(data: bytes) -> Any:
     return sorted((*pair, float(cell)) for pair, cell in first.items() if cell and float(cell) > 0)
 
 
-def _run_result() -> bytes:
+def _run_result():
     about = {"surveyId": "gd1", "segmentId": "gender:male", "segmentLabel": "Male"}
     about |= {"segmentAttributes": {"gender": "male"}, "contextQuestionCount": 2, "batchSize": 1}
     cell = {"avgCoverageExtent": 0.75, "keyPointsCount": 1}
@@ -187,7 +184,7 @@ def _run_result() -> bytes:
     ).encode()
 
 
-def _read_runs(path: Path) -> Any:
+def _read_runs(path):
     results = dtef.open_runs(path)
     names = ("prompt_id", "model", "score", "n_points", "response")
     if (use := results.runs["use"].item()) != "counted":
@@ -195,7 +192,7 @@ def _read_runs(path: Path) -> Any:
     return results.items.select(names).rows()
 
 
-def _true_runs(data: bytes) -> Any:
+def _true_runs(data):
     document = json.loads(data)
     texts = document.get("allFinalAssistantResponses") or {}
     scores = (document.get("evaluationResults") or {}).get("llmCoverageScores") or {}
@@ -212,7 +209,7 @@ def _true_runs(data: bytes) -> Any:
     ]
 
 
-def _finite(value: Any) -> Any:
+def _finite(value):
     return value if value is None or abs(value) < float("inf") else None
 
 

@@ -3,8 +3,6 @@
 `EVALFRAME_ABUSE_COMMANDS` is how often, `EVALFRAME_ABUSE_SEED` the first seed.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import warnings

@@ -3,12 +3,9 @@
 Of `EVALFRAME_ABUSE_EVERY` tables one goes into the main function, too, but none of Python objects.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import random
-from typing import Any
 
 import polars as pl
 import pytest
@@ -16,7 +13,7 @@ from polars import selectors
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from abuse.contracts import CONTRACTS, Table
+from abuse.contracts import CONTRACTS
 from abuse.mutations import HARMFUL, HARMLESS, objects
 from abuse.outcomes import SEED, N, outcome
 from evalframe.selective import items_contract
@@ -24,7 +21,7 @@ from evalframe.selective import items_contract
 EVERY = int(os.environ.get("EVALFRAME_ABUSE_EVERY", "50"))
 
 
-def fault(table: Table, frame: pl.DataFrame, sound: pl.DataFrame, *, harmless: bool) -> str | None:
+def fault(table, frame, sound, *, harmless):
     """What is wrong with what the main function makes of a table, or None."""
     wrong, found = outcome(lambda: table.use(frame.lazy()).lazy().collect())
     if wrong or found is None:
@@ -37,7 +34,7 @@ def fault(table: Table, frame: pl.DataFrame, sound: pl.DataFrame, *, harmless: b
     return different(found, sound) if harmless else None
 
 
-def different(found: pl.DataFrame, sound: pl.DataFrame) -> str | None:
+def different(found, sound):
     """Where a result is another one than that of the sound table, rows in any order."""
     if missing := {*sound.columns} - {*found.columns}:
         return f"without {sorted(missing)}"
@@ -51,12 +48,12 @@ def different(found: pl.DataFrame, sound: pl.DataFrame) -> str | None:
     return None
 
 
-def _in_order(table: pl.DataFrame) -> pl.DataFrame:
+def _in_order(table):
     keys = [[_key(value) for value in row] for row in table.rows()]
     return table[sorted(range(len(table)), key=keys.__getitem__)]
 
 
-def _key(value: Any) -> str:
+def _key(value):
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return f"{float(value):.9g}" if number else repr(value)
 

@@ -1,7 +1,5 @@
 """What broken inputs have found, each in its smallest form."""
 
-from __future__ import annotations
-
 import json
 import random
 

@@ -3,8 +3,6 @@
 `EVALFRAME_ABUSE` is how many damaged job files are read; one in twenty of them is run.
 """
 
-from __future__ import annotations
-
 import random
 import shutil
 import warnings

@@ -3,8 +3,6 @@
 `EVALFRAME_KILLS` is how many programs are killed.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,22 +1,14 @@
 """Readers and damaged files: refused with an error of ours, or read as they are."""
 
-from __future__ import annotations
-
 import json
 import math
 import random
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from abuse import rag_files, replication_files, selective_files, survey_files
 from abuse.mutations import DEEP, VALUES, value_replaced
 from abuse.outcomes import SEED, N, difference, outcome
-
-if TYPE_CHECKING:
-    from abuse.readers import Reader
-
 
 FAMILIES = (selective_files, rag_files, survey_files, replication_files)
 READERS = {name: reader for family in FAMILIES for name, reader in family.READERS.items()}
@@ -38,7 +30,7 @@ NO_DOCUMENTS = {
 """What no reader can read."""
 
 
-def fault(reader: Reader, path: Path, data: bytes) -> str | None:
+def fault(reader, path, data):
     """What is wrong with what a reader makes of a file, or None."""
     path.write_bytes(data)
     wrong, found = outcome(lambda: reader.read(path), path.name)
@@ -70,7 +62,7 @@ def test_what_is_no_document_is_refused(name, tmp_path):
     reader = READERS[name]
     path = tmp_path / reader.name
 
-    def ended() -> tuple[str | None, object]:
+    def ended():
         return outcome(lambda: reader.read(path), path.name)
 
     assert ended() == (None, None), "no file"

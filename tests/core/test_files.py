@@ -1,7 +1,5 @@
 """What is replaced, and what is not."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pickle
 
 import polars as pl
@@ -21,7 +19,7 @@ ITEMS = pl.DataFrame(
 METRICS = [metric.bound for metric in (ef.aurc(), ef.selective_risk(), ef.risk_at(0.5), ef.augrc())]
 
 
-def states(cluster: pl.Expr | None = None) -> States[pl.LazyFrame]:
+def states(cluster=None):
     return States.of(ITEMS.lazy(), METRICS, Keys.of("model"), cluster)
 
 

@@ -1,7 +1,5 @@
 """Additive tables stream: no node of their physical plan falls back to memory."""
 
-from __future__ import annotations
-
 import inspect
 
 import polars as pl
@@ -26,7 +24,7 @@ ROWS = pl.LazyFrame(
 SELECTIVE = [metric for metric in registered().values() if metric.family == "selective"]
 
 
-def physical_plan(lazy: pl.LazyFrame) -> str:
+def physical_plan(lazy):
     plan = lazy.show_graph(engine="streaming", plan_stage="physical", raw_output=True)
     assert plan is not None
     return plan

@@ -1,11 +1,7 @@
 """What differs in rates of responses: 14,700 of 71 public runs, and the scores of 273 runs."""
 
-from __future__ import annotations
-
 import functools
 import json
-from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -14,7 +10,7 @@ from differences.records import parquet
 
 
 @functools.cache
-def labelled(shared: Path) -> pl.DataFrame:
+def labelled(shared):
     folder = shared / "data/rag"
     instances = parquet(folder / "instances.parquet")
     stored = parquet(folder / "results_licensed.parquet").drop("label", "factlabel")
@@ -26,17 +22,17 @@ def labelled(shared: Path) -> pl.DataFrame:
 
 
 @functools.cache
-def published_runs(shared: Path) -> list[dict[str, Any]]:
+def published_runs(shared):
     return json.loads((shared / "data/rag/real_scores.json").read_text())["runs"]
 
 
 @functools.cache
-def rates(shared: Path) -> pl.DataFrame:
+def rates(shared):
     runs = ["source", "run_file", "dataset", "noise_rate"]
     return ef.rag.rates(labelled(shared), by=runs)
 
 
-def rejections(shared: Path) -> str:
+def rejections(shared):
     noise = rates(shared).filter(pl.col("noise_rate") == 1.0)
     more = noise["all_rate"] - noise["rejection_rate"]
     return (
@@ -45,7 +41,7 @@ def rejections(shared: Path) -> str:
     )
 
 
-def corrections(shared: Path) -> str:
+def corrections(shared):
     counted = [run["recomputed"] for run in published_runs(shared)]
     flagged = [run for run in counted if run.get("fact_tt")]
     more = [(run["correct_tt"] - run["correct_tt_requiring_1"]) / run["fact_tt"] for run in flagged]
@@ -53,7 +49,7 @@ def corrections(shared: Path) -> str:
     return f"{affected} of {len(flagged)} runs that flag an error: up to +{max(more):.2f}"
 
 
-def keywords(shared: Path) -> str:
+def keywords(shared):
     judged = labelled(shared).filter(
         pl.col("evaluation").is_not_null(), pl.col("noise_rate") == 1.0
     )
@@ -67,7 +63,7 @@ def keywords(shared: Path) -> str:
     )
 
 
-def dropped_questions(shared: Path) -> str:
+def dropped_questions(shared):
     sizes = parquet(shared / "data/rag/instances.parquet").group_by("dataset").len("size")
     runs = pl.DataFrame(
         [(run["dataset"], run["recomputed"]["nums"]) for run in published_runs(shared)],

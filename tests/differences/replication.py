@@ -1,10 +1,7 @@
 """What differs in replication: published scores of 57 models, tests of 12 studies of humans."""
 
-from __future__ import annotations
-
 import functools
 import json
-from pathlib import Path
 
 import polars as pl
 
@@ -14,11 +11,11 @@ from evalframe.compat import humanstudy_bench
 
 
 @functools.cache
-def human_tests(shared: Path) -> pl.DataFrame:
+def human_tests(shared):
     return parquet(shared / "data/replication/human_tests.parquet")
 
 
-def pooled_studies(shared: Path) -> str:
+def pooled_studies(shared):
     folder = shared / "data/replication"
     mixed = parquet(folder / "published_benchmark.parquet").filter("is_mixed")["config"]
     whole = [f"study_{number:03}" for number in (3, 4, 5, 7, 11)]  # the rest publish no tests
@@ -41,7 +38,7 @@ def pooled_studies(shared: Path) -> str:
     )
 
 
-def bayes_factors(shared: Path) -> str:
+def bayes_factors(shared):
     both = both_factors(shared).filter(pl.col("bf_family") != "r_jzs")
     (capped,) = both.filter((pl.col("sound") / pl.col("original")).log().abs() > 1e-4).rows()
     exact, found = (10 * factor / (1 + 10 * factor) for factor in capped[1:])
@@ -51,13 +48,13 @@ def bayes_factors(shared: Path) -> str:
     )
 
 
-def correlations(shared: Path) -> str:
+def correlations(shared):
     both = both_factors(shared).filter(bf_family="r_jzs")
     ratio = (both["sound"] / both["original"]).sort()
     return f"{len(both)} human tests: {ratio[0]:.2f} to {ratio[-1]:.2f} times the original's"
 
 
-def both_factors(shared: Path) -> pl.DataFrame:
+def both_factors(shared):
     """Bayes factors of the tests of humans, sound and as the original has them."""
     sized = human_tests(shared).filter((pl.col("n1") + pl.col("n2")).ne_missing(0))
     sound, original = (
@@ -69,7 +66,7 @@ def both_factors(shared: Path) -> pl.DataFrame:
     ).drop_nulls()
 
 
-def studies_without_agents(shared: Path) -> str:
+def studies_without_agents(shared):
     """Recompute the published scores of the models called mixed from human tests alone."""
     folder = shared / "data/replication"
     tests = human_tests(shared).with_columns(pas="pas_no_agent").drop_nulls("pas")
@@ -97,7 +94,7 @@ def studies_without_agents(shared: Path) -> str:
     return f"{same} of {len(cells)} scores of models called mixed are those of no agent at all"
 
 
-def repaired_posteriors(shared: Path) -> str:
+def repaired_posteriors(shared):
     tests = human_tests(shared)
     moved = tests.select(
         (pl.col("pi_human_scalar") - pl.col("pi_h_plus") - pl.col("pi_h_minus")).abs()
@@ -105,13 +102,13 @@ def repaired_posteriors(shared: Path) -> str:
     return f"{(moved > 1e-6).sum()} of {len(tests)} human tests, by up to {moved.max():.2f}"
 
 
-def empty_scores(shared: Path) -> str:
+def empty_scores(shared):
     pas = parquet(shared / "data/replication/tests.parquet")["pas"]
     odd = len(pas) - ((pas > 0) & pas.is_not_nan()).sum()
     return f"{odd or 'none'} in {len(pas):,} published tests"
 
 
-def concordances(shared: Path) -> str:
+def concordances(shared):
     cases = json.loads((shared / "golden/replication/ecs.json").read_text())
     points = pl.concat(
         pl.DataFrame({name: case["inputs"][name] for name in "xyw"}, strict=False).select(

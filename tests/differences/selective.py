@@ -1,9 +1,6 @@
 """What differs in selective prediction: answers of 11 language models in 5 tasks."""
 
-from __future__ import annotations
-
 import functools
-from pathlib import Path
 
 import polars as pl
 
@@ -21,7 +18,7 @@ OF_ANSWERS = (
 
 
 @functools.cache
-def answers(shared: Path) -> pl.DataFrame:
+def answers(shared):
     return parquet(shared / "data/selective/lifeeval_llm.parquet").with_columns(
         loss=1 - pl.col("correct").cast(pl.Float64),
         correct=pl.col("correct").cast(pl.Int8),
@@ -30,12 +27,12 @@ def answers(shared: Path) -> pl.DataFrame:
 
 
 @functools.cache
-def areas(shared: Path) -> pl.DataFrame:
+def areas(shared):
     named = {name: ef.aurc(convention=name) for name in ("trapezoid_total", *OF_ANSWERS)}
     return answers(shared).group_by("model", "task").agg(ef.aurc_normalised(), **named)
 
 
-def coverage_in_areas(shared: Path) -> str:
+def coverage_in_areas(shared):
     both = areas(shared)
     more = both.select((pl.col("aurc_normalised") / pl.col("trapezoid_total")).max()).item() - 1
     changed = rank_changes(both, ["trapezoid_total", "aurc_normalised"], over="task")
@@ -45,7 +42,7 @@ def coverage_in_areas(shared: Path) -> str:
     )
 
 
-def conventions_of_areas(shared: Path) -> str:
+def conventions_of_areas(shared):
     found = areas(shared)
     ratios = found.select(pl.max_horizontal(OF_ANSWERS) / pl.min_horizontal(OF_ANSWERS))
     apart = ratios.to_series().max() - 1
@@ -53,7 +50,7 @@ def conventions_of_areas(shared: Path) -> str:
     return f"without abstention up to {apart:.0%} apart; {changed} of {len(found)} ranks change"
 
 
-def temperatures(shared: Path) -> str:
+def temperatures(shared):
     known = answers(shared).filter(pl.col("status") == "answered", pl.col("task") == "boolq")
     parts = known.drop_nulls("confidence").partition_by("model")
     fitted = [
@@ -67,7 +64,7 @@ def temperatures(shared: Path) -> str:
     return f"temperature up to {off:.3f} off, {len(fitted)} models"
 
 
-def impossible_confidences(shared: Path) -> str:
+def impossible_confidences(shared):
     stated = answers(shared).filter(pl.col("status") == "answered")["confidence"].drop_nulls()
     outside = len(stated) - stated.is_between(0, 1).sum()
     return f"{outside or 'none'} in {len(stated):,} stated confidences"

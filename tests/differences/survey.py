@@ -1,10 +1,7 @@
 """What differs in surveys: 18,632 distributions of eight rounds, and no responses of models."""
 
-from __future__ import annotations
-
 import functools
 import json
-from pathlib import Path
 
 import polars as pl
 
@@ -14,17 +11,17 @@ from evalframe.compat import dtef
 
 
 @functools.cache
-def distributions(shared: Path) -> pl.DataFrame:
+def distributions(shared):
     return ef.survey.as_distributions(parquet(shared / "data/survey/survey.parquet"))
 
 
 @functools.cache
-def marginal(shared: Path) -> pl.DataFrame:
+def marginal(shared):
     survey = parquet(shared / "data/survey/survey.parquet")
     return ef.survey.baseline(survey, "marginal")
 
 
-def ceilings(shared: Path) -> str:
+def ceilings(shared):
     known = distributions(shared).with_columns(
         sound=ef.survey.noise_ceiling(), original=dtef.noise_ceiling()
     )
@@ -37,7 +34,7 @@ def ceilings(shared: Path) -> str:
     )
 
 
-def rounds(shared: Path) -> str:
+def rounds(shared):
     sound, original = (
         leaderboard(marginal(shared)).row(0, named=True)
         for leaderboard in (ef.survey.leaderboard, dtef.leaderboard)
@@ -48,21 +45,21 @@ def rounds(shared: Path) -> str:
     )
 
 
-def own_answers(shared: Path) -> str:
+def own_answers(shared):
     survey = parquet(shared / "data/survey/survey.parquet")
     without = ef.survey.baseline(survey, "marginal", oracle=False)["score"]
     gain = marginal(shared)["score"] - without
     return f"{gain.mean():.4f} on average, up to {gain.max():.3f}"
 
 
-def zeros(shared: Path) -> str:
+def zeros(shared):
     predicted = pl.col("actual") * 0
     answered = distributions(shared).with_columns(predicted=predicted, status=pl.lit("ok"))
     sound, original = (score(answered)["score"].mean() for score in (ef.survey.score, dtef.score))
     return f"{original:.2f}, not {sound:.0f}, on average over {len(answered):,} pairs"
 
 
-def floors(shared: Path) -> str:
+def floors(shared):
     pairs = marginal(shared).drop("score").with_columns(status=pl.lit("ok"))
     sound, original = (
         pairs.select(room.jensen_shannon_similarity()).to_series() for room in (ef.survey, dtef)
@@ -74,7 +71,7 @@ def floors(shared: Path) -> str:
     )
 
 
-def parsed(shared: Path) -> str:
+def parsed(shared):
     cases = json.loads((shared / "golden/survey/parser.json").read_text())["cases"]
     texts = pl.DataFrame(
         [(case["text"], len(case["expected"]), case["question_key"]) for case in cases],

@@ -1,19 +1,15 @@
-from __future__ import annotations
-
 import shutil
-from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import polars as pl
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 
 from evalframe.jobs.cli import cli
 from evalframe.jobs.samples import write_samples
 
 
 @pytest.fixture(scope="session")
-def items() -> pl.DataFrame:
+def items():
     """Six participants answer four items in two modes; every fifth answer is an abstention."""
     row = pl.int_range(48)
     return pl.select(
@@ -28,7 +24,7 @@ def items() -> pl.DataFrame:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, items: pl.DataFrame, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, items, monkeypatch):
     """The working directory, with `items.parquet` in it."""
     items.write_parquet(tmp_path / "items.parquet")
     monkeypatch.chdir(tmp_path)
@@ -36,14 +32,14 @@ def folder(tmp_path: Path, items: pl.DataFrame, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.fixture(scope="session")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def written(tmp_path_factory):
     folder = tmp_path_factory.mktemp("samples")
     write_samples(folder, participants=5)
     return folder
 
 
 @pytest.fixture
-def samples(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def samples(written, tmp_path, monkeypatch):
     """The working directory, with the samples of all families in it."""
     shutil.copytree(written, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
@@ -51,10 +47,10 @@ def samples(written: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
 
 
 @pytest.fixture
-def call() -> Callable[..., Result]:
+def call():
     """Run a command line in this process."""
 
-    def run(*args: str, exit_code: int = 0) -> Result:
+    def run(*args, exit_code=0):
         result = CliRunner().invoke(cli, args, prog_name="evalframe")
         assert result.exit_code == exit_code, (result.output, result.exception)
         return result
@@ -63,10 +59,10 @@ def call() -> Callable[..., Result]:
 
 
 @pytest.fixture
-def selective(folder: Path, call: Callable[..., Result]) -> Callable[..., pl.DataFrame]:
+def selective(folder, call):
     """Run `evalframe selective` on the items and read what it wrote."""
 
-    def run(*args: str, items: Sequence[str] = ("items.parquet",)) -> pl.DataFrame:
+    def run(*args, items=("items.parquet",)):
         line = [*items, "-o", "out.parquet", "--quiet", "--loss", "abs_norm"]
         call("selective", *line, *args)
         return pl.read_parquet("out.parquet")
@@ -75,22 +71,18 @@ def selective(folder: Path, call: Callable[..., Result]) -> Callable[..., pl.Dat
 
 
 @pytest.fixture
-def commands(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: Callable[..., Result]
-) -> Callable[..., Callable[..., str]]:
+def commands(tmp_path, monkeypatch, call):
     """Make what runs the commands of a family, in a folder with these tables.
 
     It gives what they print, in one line if asked.
     """
 
-    def made(
-        family: str, *, in_one_line: bool = False, **tables: pl.DataFrame
-    ) -> Callable[..., str]:
+    def made(family, *, in_one_line=False, **tables):
         for name, table in tables.items():
             table.write_parquet(tmp_path / f"{name}.parquet")
         monkeypatch.chdir(tmp_path)
 
-        def run(*args: str, exit_code: int = 0) -> str:
+        def run(*args, exit_code=0):
             output = call(family, *args, exit_code=exit_code).output
             return " ".join(output.split()) if in_one_line else output
 

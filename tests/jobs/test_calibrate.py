@@ -1,11 +1,8 @@
 """`evalframe calibrate`: the original's two training scripts as one command."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -20,12 +17,12 @@ TEMPERATURE = ("--method", "temperature", "--features", "token_msp")
 
 
 @pytest.fixture(scope="module")
-def sample() -> bytes:
+def sample():
     return sample_document(participants=30)
 
 
 @pytest.fixture
-def runs(tmp_path: Path, sample: bytes, monkeypatch: pytest.MonkeyPatch) -> Path:
+def runs(tmp_path, sample, monkeypatch):
     """The working directory, with a run document and its items of one mode in it."""
     monkeypatch.chdir(tmp_path)
     Path("run.json").write_bytes(sample)
@@ -34,15 +31,15 @@ def runs(tmp_path: Path, sample: bytes, monkeypatch: pytest.MonkeyPatch) -> Path
     return tmp_path
 
 
-def written(name: str = "c.json") -> dict[str, Any]:
-    def refuse(constant: str) -> Any:
+def written(name="c.json"):
+    def refuse(constant):
         raise AssertionError(f"{constant} is no JSON")
 
-    found: dict[str, Any] = json.loads(Path(name).read_text(), parse_constant=refuse)
+    found = json.loads(Path(name).read_text(), parse_constant=refuse)
     return found
 
 
-def test_stated_confidence(call: Any, runs: Path) -> None:
+def test_stated_confidence(call, runs):
     line = ("calibrate", "--from-run", "run.json", *MODE, "--method", "verbalized", "-o", "c.json")
     shown = call(*line).stdout
     found = written()
@@ -57,7 +54,7 @@ def test_stated_confidence(call: Any, runs: Path) -> None:
     assert call(*line, "-q").stdout == ""
 
 
-def test_documented_finds_the_optimum(call: Any, runs: Path) -> None:
+def test_documented_finds_the_optimum(call, runs):
     line = ("calibrate", "--from-run", "run.json", *MODE, "--method", "verbalized", "-o")
     call(*line, "c.json", "-q")
     call(*line, "grid.json", "-q", "--rules", "reference")
@@ -67,7 +64,7 @@ def test_documented_finds_the_optimum(call: Any, runs: Path) -> None:
     assert exact["metrics"]["nll_after"] <= grid["metrics"]["nll_after"] + 1e-12
 
 
-def test_what_is_trained_can_be_used(call: Any, runs: Path) -> None:
+def test_what_is_trained_can_be_used(call, runs):
     call("calibrate", "--from-run", "run.json", *MODE, *TEMPERATURE, "-o", "c.json", "-q")
     call(
         *("selective", "--from-run", "run.json", *MODE, "--confidence", "calibrated:token_msp"),
@@ -81,7 +78,7 @@ def test_what_is_trained_can_be_used(call: Any, runs: Path) -> None:
     assert thresholds[0] == pytest.approx(highest)
 
 
-def test_tables_train_the_same(call: Any, runs: Path) -> None:
+def test_tables_train_the_same(call, runs):
     line = (*TEMPERATURE, "--target", "near_correct", "-q", "-o")
     call("calibrate", "--from-run", "run.json", *MODE, *line, "run-c.json")
     call("calibrate", "items.parquet", *line, "c.json")
@@ -92,7 +89,7 @@ def test_tables_train_the_same(call: Any, runs: Path) -> None:
     assert written("v.json")["method"] == "temperature_scaling"
 
 
-def test_documents_are_read_by_any_flag_and_recognised(call: Any, runs: Path) -> None:
+def test_documents_are_read_by_any_flag_and_recognised(call, runs):
     line = (*MODE, *TEMPERATURE, "-q", "-o")
     call("calibrate", "--from-run", "run.json", *line, "c.json")
     for source in (("--from", "run", "run.json"), ("run.json",)):
@@ -101,7 +98,7 @@ def test_documents_are_read_by_any_flag_and_recognised(call: Any, runs: Path) ->
         assert written("same.json")["training_metadata"]["run_id"] == "sample-30-0"
 
 
-def test_files_of_other_readers_are_tables(call: Any, runs: Path) -> None:
+def test_files_of_other_readers_are_tables(call, runs):
     prediction = {"id": 1, "query": "q", "ans": [["a"]], "prediction": "a", "label": [1]}
     Path("prediction_en_m_temp0.2_noise0.0_passage5_correct0.0.json").write_text(
         json.dumps({**prediction, "noise_rate": 0.0, "factlabel": 0})
@@ -112,7 +109,7 @@ def test_files_of_other_readers_are_tables(call: Any, runs: Path) -> None:
     assert "the table has ['model', 'dataset', " in told
 
 
-def test_a_column_that_a_table_lacks(call: Any, runs: Path) -> None:
+def test_a_column_that_a_table_lacks(call, runs):
     sample_signals(participants=5).write_parquet("items.parquet")
     line = ("calibrate", "items.parquet", "--method", "platt", "--features", "token_mps", "-o")
     told = call(*line, "c.json", exit_code=1).stderr
@@ -120,7 +117,7 @@ def test_a_column_that_a_table_lacks(call: Any, runs: Path) -> None:
     assert "Did you mean 'token_msp'?" in told
 
 
-def test_out_of_sample(call: Any, runs: Path) -> None:
+def test_out_of_sample(call, runs):
     line = ("calibrate", "--from-run", "run.json", *MODE, *TEMPERATURE, "-o", "c.json")
     shown = call(*line, "--folds", "3", "--seed", "7").stdout
     crossed = written()["cross_validated_metrics"]
@@ -143,14 +140,14 @@ def test_out_of_sample(call: Any, runs: Path) -> None:
         ("--method logistic --features token_msp --target loss", "identity of .*(.|\n)*MAE"),
     ],
 )
-def test_summaries(call: Any, runs: Path, flags: str, words: str) -> None:
+def test_summaries(call, runs, flags, words):
     line = ("calibrate", "--from-run", "run.json", *MODE, *flags.split(), "-o", "c.json")
     shown = call(*line).stdout
     assert re.search(words, shown), shown
     assert ("before" in shown) == ("isotonic" in flags), "only of a single feature in [0, 1]"
 
 
-def test_missing_signals(call: Any, runs: Path) -> None:
+def test_missing_signals(call, runs):
     line = ("calibrate", "--from-run", "run.json", *MODE, "--method", "platt", "-o", "c.json")
     similar = ("--features", "retrieval_similarity_mean")
     done = call(*line, *similar, exit_code=1)
@@ -185,7 +182,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_bad_input(call: Any, runs: Path, sample: bytes, what: str) -> None:
+def test_bad_input(call, runs, sample, what):
     before = {path.name for path in runs.iterdir()}
     flags, exit_code, message = BAD[what]
     given = TEMPERATURE[:2] if "--features" in flags else TEMPERATURE
@@ -196,7 +193,7 @@ def test_bad_input(call: Any, runs: Path, sample: bytes, what: str) -> None:
     assert Path("run.json").read_bytes() == sample
 
 
-def test_nothing_to_train_on(call: Any, runs: Path, sample: bytes) -> None:
+def test_nothing_to_train_on(call, runs, sample):
     document = json.loads(sample)
     (run,) = (e for e in document["experiments"] if e["results"]["mode"] == "few_shot")
     entries = run["results"]["results"]
@@ -226,7 +223,7 @@ def test_nothing_to_train_on(call: Any, runs: Path, sample: bytes) -> None:
     assert not Path("c.json").exists()
 
 
-def test_the_examples_of_the_help_run(call: Any, runs: Path) -> None:
+def test_the_examples_of_the_help_run(call, runs):
     Path("other.json").write_bytes(Path("run.json").read_bytes())
     commands = re.findall(
         r"evalframe (.*)", help_texts("selective")["calibrate: examples"].replace("\\\n", " ")

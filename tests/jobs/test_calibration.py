@@ -1,7 +1,5 @@
 """A calibrator that is trained on one table and evaluated on another, by the command line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 
@@ -16,7 +14,7 @@ from evalframe.jobs.cli import cli
 METRICS = ("--metrics", "aurc,expected_calibration_error")
 
 
-def answers(seed: int) -> pl.DataFrame:
+def answers(seed):
     """Answers in words, some of them none, with confidence in two forms."""
     rng = np.random.default_rng(seed)
     confidence = rng.random(160)

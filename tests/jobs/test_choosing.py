@@ -1,10 +1,6 @@
 """Which loss is taken, and what is correct, where the command does not say."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -17,10 +13,10 @@ METRICS = ("--metrics", "coverage,aurc,selective_risk")
 
 
 @pytest.fixture
-def evaluated(folder: Path, call: Any) -> Callable[..., tuple[pl.DataFrame, str]]:
+def evaluated(folder, call):
     """Evaluate a table with these flags: the result, and what is printed."""
 
-    def run(table: pl.DataFrame, *flags: str) -> tuple[pl.DataFrame, str]:
+    def run(table, *flags):
         table.write_parquet("table.parquet")
         shown = call("selective", "table.parquet", "-o", "out.parquet", *flags).stdout
         return pl.read_parquet("out.parquet"), shown
@@ -29,7 +25,7 @@ def evaluated(folder: Path, call: Any) -> Callable[..., tuple[pl.DataFrame, str]
 
 
 @pytest.fixture
-def graded(items: pl.DataFrame) -> pl.DataFrame:
+def graded(items):
     """One mode of the items, answered by 0 and 1."""
     return items.filter(mode="few").with_columns(pl.col("prediction", "label") % 2)
 
@@ -52,9 +48,7 @@ WRONG = pl.col("prediction") != pl.col("label")
         ([WRONG.cast(pl.Int64).alias("loss")], "the column loss"),
     ],
 )
-def test_the_loss_that_the_table_tells(
-    evaluated: Any, graded: pl.DataFrame, change: list[pl.Expr], told: str
-) -> None:
+def test_the_loss_that_the_table_tells(evaluated, graded, change, told):
     expected, _ = evaluated(graded, *METRICS, "--loss", "zero_one")
     assert read_provenance("out.parquet")["derived"] == {}
     found, shown = evaluated(graded.with_columns(change), *METRICS)
@@ -63,7 +57,7 @@ def test_the_loss_that_the_table_tells(
     assert read_provenance("out.parquet")["derived"]["loss"].startswith(told)
 
 
-def test_loss_and_columns_by_name(selective: Any, items: pl.DataFrame) -> None:
+def test_loss_and_columns_by_name(selective, items):
     expected = selective("--by", "mode", "--loss", "zero_one")
     wrong = pl.when(pl.col("prediction").is_not_null()).then(
         (pl.col("prediction") != pl.col("label")).cast(pl.Float64)
@@ -75,7 +69,7 @@ def test_loss_and_columns_by_name(selective: Any, items: pl.DataFrame) -> None:
     assert_frame_equal(found, expected)
 
 
-def test_a_loss_of_an_abstention_is_ignored(selective: Any, items: pl.DataFrame) -> None:
+def test_a_loss_of_an_abstention_is_ignored(selective, items):
     expected = selective("--by", "mode", "--loss", "zero_one")
     wrong = (pl.col("prediction") != pl.col("label")).fill_null(True)
     items.with_columns(wrong=wrong).write_parquet("scored.parquet")
@@ -84,9 +78,7 @@ def test_a_loss_of_an_abstention_is_ignored(selective: Any, items: pl.DataFrame)
 
 
 @pytest.mark.parametrize("lost", [{}, {"loss": 1 - pl.col("correct")}])
-def test_what_is_correct_of_an_abstention_is_ignored(
-    evaluated: Any, graded: pl.DataFrame, lost: dict[str, pl.Expr]
-) -> None:
+def test_what_is_correct_of_an_abstention_is_ignored(evaluated, graded, lost):
     """Graders call who says nothing wrong, and its confidence is never used."""
     metrics = ("--metrics", "aurc,expected_calibration_error,brier_score")
     expected, _ = evaluated(graded, *metrics)
@@ -98,16 +90,14 @@ def test_what_is_correct_of_an_abstention_is_ignored(
 
 
 @pytest.mark.parametrize("right", [5.0, 100, -1, float("nan")])
-def test_what_is_correct_is_no_score(
-    call: Any, folder: Path, graded: pl.DataFrame, right: float
-) -> None:
+def test_what_is_correct_is_no_score(call, folder, graded, right):
     graded.with_columns(correct=pl.lit(right)).write_parquet("table.parquet")
     error = call("selective", "table.parquet", exit_code=1).stderr
     assert "correct lies in [0, 1]: not so in" in error
     assert "Remedy: make it 1 where the answer is right" in error
 
 
-def test_a_loss_that_is_named_comes_first(evaluated: Any, graded: pl.DataFrame) -> None:
+def test_a_loss_that_is_named_comes_first(evaluated, graded):
     table = graded.with_columns(loss=pl.lit(5.0), correct=pl.lit(value=False))
     expected, _ = evaluated(graded, *METRICS, "--loss", "abs_norm", "--loss-scale", "4")
     found, shown = evaluated(table, *METRICS, "--loss-scale", "4")
@@ -127,9 +117,7 @@ def test_a_loss_that_is_named_comes_first(evaluated: Any, graded: pl.DataFrame) 
         ([pl.lit(None, pl.Int8).alias("label")], "prediction from 0 to 3"),
     ],
 )
-def test_numbers_do_not_tell_their_loss(
-    call: Any, folder: Path, items: pl.DataFrame, change: list[pl.Expr], told: str
-) -> None:
+def test_numbers_do_not_tell_their_loss(call, folder, items, change, told):
     items.with_columns(change).write_parquet("items.parquet")
     line = ("selective", "items.parquet", "--by", "mode")
     error = call(*line, exit_code=1).stderr
@@ -141,7 +129,7 @@ def test_numbers_do_not_tell_their_loss(
     call(*line, "--metrics", "coverage", "-o", "all/", exit_code=1)  # with the curve
 
 
-def test_run_documents_keep_their_loss(call: Any, folder: Path) -> None:
+def test_run_documents_keep_their_loss(call, folder):
     call("sample", "data", "--participants", "8")
     line = ("selective", "--from-run", "data/run.json", "--mode", "few_shot", "--bootstrap", "0")
     own = call(*line, "--confidence", "token_msp").stdout
@@ -163,9 +151,7 @@ CALIBRATION = ("--metrics", "expected_calibration_error,brier_score", "--key", "
         ([], [(pl.col("prediction") - pl.col("label")).abs().alias("loss")], "prediction = label"),
     ],
 )
-def test_what_is_correct_follows(
-    evaluated: Any, items: pl.DataFrame, flags: list[str], change: list[pl.Expr], told: str
-) -> None:
+def test_what_is_correct_follows(evaluated, items, flags, change, told):
     """Numbers beyond 0 and 1 need no loss where none is asked for."""
     answered = items.with_columns(correct=~WRONG)
     metrics = [ef.expected_calibration_error(), ef.brier_score()]
@@ -179,7 +165,7 @@ def test_what_is_correct_follows(
     assert "Correct:" not in shown, "the table says it"
 
 
-def test_what_is_correct_by_another_name(evaluated: Any, items: pl.DataFrame, call: Any) -> None:
+def test_what_is_correct_by_another_name(evaluated, items, call):
     bare = items.select("confidence", graded=pl.int_range(pl.len()) % 2, cost=pl.lit(0.5))
     bare.write_parquet("table.parquet")
     line = ("selective", "table.parquet", *CALIBRATION, "--loss", "column:cost")
@@ -190,7 +176,7 @@ def test_what_is_correct_by_another_name(evaluated: Any, items: pl.DataFrame, ca
     assert_frame_equal(found.drop("confidence"), expected, check_row_order=False)
 
 
-def test_roles_of_metrics(evaluated: Any, items: pl.DataFrame, call: Any) -> None:
+def test_roles_of_metrics(evaluated, items, call):
     Path("own.py").write_text(
         "import evalframe as ef\n"
         "@ef.metric(direction='maximize', range=(0, 1))\n"
@@ -211,9 +197,7 @@ def test_roles_of_metrics(evaluated: Any, items: pl.DataFrame, call: Any) -> Non
     assert "unknown column 'hot'. Did you mean 'hit'?" in told
 
 
-def test_without_answers_other_columns_are_suggested(
-    call: Any, items: pl.DataFrame, folder: Path
-) -> None:
+def test_without_answers_other_columns_are_suggested(call, items, folder):
     items.select("participant_id", "confidence", right=pl.lit(1)).write_parquet("table.parquet")
     shown = call("selective", "table.parquet", exit_code=1).stderr
     for flag in ("label", "prediction", "loss", "correct"):

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -7,7 +5,6 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -38,7 +35,7 @@ bootstrap = { n = 50, seed = 7, interval = "basic", level = 0.9 }
 """
 
 
-def test_the_result_is_what_evaluate_gives(selective: Any, items: pl.DataFrame) -> None:
+def test_the_result_is_what_evaluate_gives(selective, items):
     found = selective(*BY_MODE, *FEW)
     loss = (pl.col("prediction") - pl.col("label")).abs() / 3
     metrics = [ef.coverage(), ef.aurc(loss, "confidence"), ef.risk_at(0.5)(loss, "confidence")]
@@ -47,7 +44,7 @@ def test_the_result_is_what_evaluate_gives(selective: Any, items: pl.DataFrame) 
     assert_frame_equal(found.drop("confidence"), expected, check_row_order=False)
 
 
-def test_all_quantities_in_order_by_default(selective: Any) -> None:
+def test_all_quantities_in_order_by_default(selective):
     found = selective(*BY_MODE, "--confidence", "evidence,confidence")
     keys = [
         (mode, confidence, metric)
@@ -60,7 +57,7 @@ def test_all_quantities_in_order_by_default(selective: Any) -> None:
     assert cells.height == 2
 
 
-def test_bootstrap_of_participants(selective: Any, items: pl.DataFrame) -> None:
+def test_bootstrap_of_participants(selective, items):
     flags = ("--bootstrap", "200", "--seed", "7", "--loss", "abs")
     found = selective(*FEW, *flags, "--key", "")  # both modes share (participant, item)
     loss = (pl.col("prediction") - pl.col("label")).abs()
@@ -70,7 +67,7 @@ def test_bootstrap_of_participants(selective: Any, items: pl.DataFrame) -> None:
     assert_frame_equal(found.drop("confidence"), expected, check_row_order=False)
 
 
-def test_a_job_file_and_flags_mean_the_same(selective: Any, call: Any, folder: Path) -> None:
+def test_a_job_file_and_flags_mean_the_same(selective, call, folder):
     flags = selective(
         *BY_MODE, *FEW, "--confidence", "confidence,evidence", "--loss", "abs",
         *("--bootstrap", "50", "--seed", "7", "--interval", "basic", "--level", "0.9"),
@@ -80,7 +77,7 @@ def test_a_job_file_and_flags_mean_the_same(selective: Any, call: Any, folder: P
     assert_frame_equal(pl.read_parquet("job.parquet"), flags)
 
 
-def test_a_job_file_elsewhere(call: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_job_file_elsewhere(call, folder, monkeypatch):
     (folder / "sub").mkdir()
     Path("job.toml").write_text(JOB)
     monkeypatch.chdir(folder / "sub")
@@ -89,7 +86,7 @@ def test_a_job_file_elsewhere(call: Any, folder: Path, monkeypatch: pytest.Monke
     assert read_provenance(folder / "job.parquet")["inputs"][0]["name"] == "items.parquet"
 
 
-def test_weights_repeat_rows(selective: Any, items: pl.DataFrame) -> None:
+def test_weights_repeat_rows(selective, items):
     twice = items.with_columns(weight=pl.lit(2.0))
     twice.write_parquet("weighted.parquet")
     expected = selective(*BY_MODE).select("metric", "estimate")
@@ -100,7 +97,7 @@ def test_weights_repeat_rows(selective: Any, items: pl.DataFrame) -> None:
     )
 
 
-def test_no_participant_column(selective: Any, call: Any, items: pl.DataFrame) -> None:
+def test_no_participant_column(selective, call, items):
     expected = selective(*BY_MODE)
     items.select("mode", "prediction", "label", "confidence").write_parquet("bare.parquet")
     assert_frame_equal(selective(*BY_MODE, items=["bare.parquet"]), expected)
@@ -110,7 +107,7 @@ def test_no_participant_column(selective: Any, call: Any, items: pl.DataFrame) -
     assert "error: items needs column 'participant_id'" in done.stderr
 
 
-def test_provenance(selective: Any, folder: Path) -> None:
+def test_provenance(selective, folder):
     selective(*BY_MODE, *FEW, "--bootstrap", "20", "--hash-inputs")
     text = json.dumps(record := read_provenance("out.parquet"))
     assert str(folder) not in text, "no path of this machine"
@@ -131,7 +128,7 @@ def test_provenance(selective: Any, folder: Path) -> None:
     assert len(source["sha256"]) == 64
 
 
-def test_the_result_is_printed_unless_quiet(call: Any, folder: Path) -> None:
+def test_the_result_is_printed_unless_quiet(call, folder):
     shown = call("selective", "items.parquet", "-o", "out.csv", *BY_MODE, *RATED, *FEW).stdout
     assert "risk@0.50" in shown
     assert "zero" in shown
@@ -139,7 +136,7 @@ def test_the_result_is_printed_unless_quiet(call: Any, folder: Path) -> None:
     assert (quiet.stdout, quiet.stderr) == ("", "")
 
 
-def test_quarantine(call: Any, items: pl.DataFrame, folder: Path) -> None:
+def test_quarantine(call, items, folder):
     bad = pl.when(pl.int_range(pl.len()) == 3).then(float("nan")).otherwise("confidence")
     items.with_columns(confidence=bad).write_parquet("bad.parquet")
     flags = ("selective", "bad.parquet", "-o", "out.parquet", *BY_MODE, *RATED, *FEW)
@@ -150,14 +147,14 @@ def test_quarantine(call: Any, items: pl.DataFrame, folder: Path) -> None:
     assert pl.read_parquet("out.parquet").height == 6
 
 
-def test_validate(call: Any, items: pl.DataFrame, folder: Path) -> None:
+def test_validate(call, items, folder):
     assert "all 48 rows accepted" in call("validate", "items.parquet", *BY_MODE).stdout
     done = call("validate", "items.parquet", "--label", "lable", exit_code=1)
     assert "error: items: no column 'lable'" in done.stderr
     assert "Did you mean 'label'?" in done.stderr
 
 
-def test_percent_are_named_with_the_remedy(call: Any, items: pl.DataFrame, folder: Path) -> None:
+def test_percent_are_named_with_the_remedy(call, items, folder):
     named = items.with_columns(
         pl.col("confidence") * 100, correct=pl.col("prediction") == pl.col("label")
     )
@@ -176,7 +173,7 @@ def test_percent_are_named_with_the_remedy(call: Any, items: pl.DataFrame, folde
     assert (rejected["confidence"] > 1).all()
 
 
-def test_negative_losses_are_refused(call: Any, items: pl.DataFrame, folder: Path) -> None:
+def test_negative_losses_are_refused(call, items, folder):
     items.with_columns(gain=-pl.col("label")).write_parquet("gains.parquet")
     for command in (("validate",), ("selective", "-o", "out.parquet")):
         done = call(*command, "gains.parquet", *BY_MODE, "--loss", "column:gain", exit_code=1)
@@ -219,7 +216,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_bad_data(call: Any, items: pl.DataFrame, folder: Path, what: str) -> None:
+def test_bad_data(call, items, folder, what):
     items.clear().write_parquet("none.parquet")
     pl.concat([items, items]).write_parquet("twice.parquet")
     items.with_columns(label=None).write_parquet("unlabelled.parquet")
@@ -237,14 +234,14 @@ def test_bad_data(call: Any, items: pl.DataFrame, folder: Path, what: str) -> No
     assert not Path("out.parquet").exists()
 
 
-def test_usage_errors(call: Any, folder: Path) -> None:
+def test_usage_errors(call, folder):
     assert "name ITEMS, or --from-run" in call("selective", "-o", "a.csv", exit_code=2).stderr
     grid = ("--coverage-grid", "0.1,half")
     done = call("selective", "items.parquet", "-o", "out.csv", *grid, exit_code=2)
     assert "Invalid value for '--coverage-grid'" in done.stderr
 
 
-def test_conventions(selective: Any, call: Any, items: pl.DataFrame) -> None:
+def test_conventions(selective, call, items):
     aurc = pl.col("metric") == "aurc"
     default = selective("--key", "").filter(aurc)["estimate"].item()
     predicted = selective("--key", "", "--convention", "trapezoid_predicted")
@@ -260,7 +257,7 @@ def test_conventions(selective: Any, call: Any, items: pl.DataFrame) -> None:
     assert "Convention" not in call(*flags, "--convention", "trapezoid_total").stdout
 
 
-def test_long_results_are_cut(call: Any, items: pl.DataFrame, folder: Path) -> None:
+def test_long_results_are_cut(call, items, folder):
     many = [items.with_columns(participant_id=pl.col("participant_id") + 6 * k) for k in range(6)]
     pl.concat(many).write_parquet("many.parquet")
     by = ("--by", "mode,participant_id")
@@ -269,7 +266,7 @@ def test_long_results_are_cut(call: Any, items: pl.DataFrame, folder: Path) -> N
     assert "12 more rows are not shown; an output has them." in shown
 
 
-def test_a_readable_report(call: Any, folder: Path) -> None:
+def test_a_readable_report(call, folder):
     line = ("selective", "items.parquet", "-o", "out.md", *BY_MODE, *RATED, "-q")
     call(*line)
     text = Path("out.md").read_text()
@@ -291,7 +288,7 @@ def test_a_readable_report(call: Any, folder: Path) -> None:
     assert "| zero | evidence " in Path("job.md").read_text()
 
 
-def test_sample_and_metrics(call: Any, folder: Path) -> None:
+def test_sample_and_metrics(call, folder):
     assert "data/items.parquet" in call("sample", "data", "--participants", "8").stdout
     call("selective", "data/items.parquet", "-o", "out.parquet", *BY_MODE, *RATED, "-q")
     listed = call("metrics", "--family", "selective").stdout
@@ -299,7 +296,7 @@ def test_sample_and_metrics(call: Any, folder: Path) -> None:
     assert "minimize" in listed
 
 
-def test_the_examples_of_the_help_run(call: Any, folder: Path) -> None:
+def test_the_examples_of_the_help_run(call, folder):
     Path("report.toml").write_text(JOB)
     commands = re.findall(
         r"  evalframe (.*)", help_texts()["evalframe: examples"].replace("\\\n", " ")
@@ -311,7 +308,7 @@ def test_the_examples_of_the_help_run(call: Any, folder: Path) -> None:
     assert Path("out.json").exists()
 
 
-def test_help_teaches(call: Any) -> None:
+def test_help_teaches(call):
     assert "Exit codes:" in call("--help").stdout
     shown = call("selective", "--help").stdout
     assert "as a job file" in shown
@@ -319,7 +316,7 @@ def test_help_teaches(call: Any) -> None:
     assert call("--version").stdout.startswith("evalframe ")
 
 
-def test_the_validation_in_the_readme_passes(call: Any, folder: Path) -> None:
+def test_the_validation_in_the_readme_passes(call, folder):
     call("sample", "data")
     readme = Path(__file__).parents[2] / "README.md"
     (example,) = re.findall(r"evalframe (validate [^#\n]*)", readme.read_text(encoding="utf-8"))
@@ -339,19 +336,19 @@ assert not heavy, heavy
 """
 
 
-def test_the_command_line_itself_loads_nothing_heavy() -> None:
+def test_the_command_line_itself_loads_nothing_heavy():
     path = str(Path(ef.__file__).parent)
     subprocess.run([sys.executable, "-c", LIGHT, path], check=True, stdout=subprocess.DEVNULL)
 
 
-def test_help_and_version_answer_at_once() -> None:
+def test_help_and_version_answer_at_once():
     for line in ("--help", "--version", "selective --help", "calibrate --help"):
         program = [sys.executable, "-c", "from evalframe.jobs.cli import main; main()"]
         command = [*program, *line.split()]
         assert any(_seconds(command) < 0.5 for _ in range(3))
 
 
-def _seconds(command: list[str]) -> float:
+def _seconds(command):
     """Of processor time, which other work on the machine does not stretch."""
     start = os.times()
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)

@@ -1,12 +1,8 @@
 """Columns by other names, in what no main command reads, and where tables differ."""
 
-from __future__ import annotations
-
 import json
 import shlex
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -16,14 +12,14 @@ from evalframe.selective.sample import sample_signals
 
 
 @pytest.fixture
-def few(samples: Path) -> pl.DataFrame:
+def few(samples):
     """Items of one mode with their signals, which `few.parquet` has."""
     table = sample_signals(participants=12).filter(mode="few_shot")
     table.write_parquet("few.parquet")
     return table
 
 
-def renamed(path: str, roles: Sequence[str]) -> list[str]:
+def renamed(path, roles):
     """Rename columns of a file, and give the flags that say so."""
     names = {role: f"{role} of mine" for role in roles}
     pl.read_parquet(path).rename(names).write_parquet(path)
@@ -45,7 +41,7 @@ COMMANDS = {  # the first of these a table must have
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_further_commands(call: Any, few: pl.DataFrame, command: str) -> None:
+def test_further_commands(call, few, command):
     words, roles = shlex.split(command), COMMANDS[command]
     call(*(word.format("before") for word in words), "-q")
     table = next(word for word in words if word.endswith(".parquet"))
@@ -60,7 +56,7 @@ def test_further_commands(call: Any, few: pl.DataFrame, command: str) -> None:
     assert "no column 'x', which is to be" in unused
 
 
-def assert_alike(before: Path, after: Path) -> None:
+def assert_alike(before, after):
     if before.suffix == ".parquet":
         found, expected = pl.read_parquet(after), pl.read_parquet(before)
         assert_frame_equal(found, expected, check_column_order=False)
@@ -70,7 +66,7 @@ def assert_alike(before: Path, after: Path) -> None:
     assert ours["cross_validated_metrics"] == theirs["cross_validated_metrics"]
 
 
-def test_two_tables_call_a_column_differently(call: Any, samples: Path) -> None:
+def test_two_tables_call_a_column_differently(call, samples):
     line = ("survey", "survey_responses.parquet", "--truth", "survey.parquet", "-q", "-o")
     call(*line, "before.parquet")
     flags = []
@@ -82,7 +78,7 @@ def test_two_tables_call_a_column_differently(call: Any, samples: Path) -> None:
     assert_frame_equal(pl.read_parquet("after.parquet"), pl.read_parquet("before.parquet"))
 
 
-def test_columns_of_text_formats_are_text_by_another_name(call: Any, samples: Path) -> None:
+def test_columns_of_text_formats_are_text_by_another_name(call, samples):
     """Ids that look like numbers stay what they are, and lists are read."""
     rows = {"who": ["7b", "7b"], "segment_id": ["a:b", "a:b"], "q": ["01", "02"]}
     pl.DataFrame({**rows, "said": ["[40, 60]", "[10, 90]"]}).write_csv("said.csv")
@@ -93,7 +89,7 @@ def test_columns_of_text_formats_are_text_by_another_name(call: Any, samples: Pa
     assert pl.read_csv("out.csv").filter(model="7b")["n_items"].item() == 2
 
 
-def test_a_role_takes_the_place_of_another_column(call: Any, few: pl.DataFrame) -> None:
+def test_a_role_takes_the_place_of_another_column(call, few):
     """The column that is called so already is another one."""
     table = few.filter(pl.col("prediction").is_not_null())
     line = ("selective", "few.parquet", "--loss", "abs", "--metrics", "selective_risk")
@@ -114,7 +110,7 @@ def test_a_role_takes_the_place_of_another_column(call: Any, few: pl.DataFrame) 
         "survey validate round.json --column question_id=x",
     ],
 )
-def test_files_of_the_originals_have_fixed_names(call: Any, samples: Path, line: str) -> None:
+def test_files_of_the_originals_have_fixed_names(call, samples, line):
     Path("round.json").write_text("{}")
     told = call(*line.split(), exit_code=2 if "calibrate" in line else 1).stderr
     assert "column" in told

@@ -1,13 +1,10 @@
 """The program as a shell sees it: streams that fail, files that are damaged, bugs."""
 
-from __future__ import annotations
-
 import os
 import pty
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -18,7 +15,7 @@ COMMAND = "selective items.parquet -o out.parquet --by mode --loss abs"
 PROGRAM = f'{sys.executable} -c "from evalframe.jobs.cli import main; main()"'
 
 
-def shell(line: str, **environment: str) -> tuple[int, str]:
+def shell(line, **environment):
     """Exit code of the program and what it says on standard error."""
     done = subprocess.run(
         ["bash", "-c", line.replace("evalframe", PROGRAM, 1)],
@@ -34,12 +31,12 @@ def shell(line: str, **environment: str) -> tuple[int, str]:
 @pytest.mark.parametrize(
     "rest", [">&-", ">&- 2>&-", "| true; exit ${PIPESTATUS[0]}", "<&-", "2>&- >/dev/null"]
 )
-def test_nobody_listens(folder: Path, rest: str) -> None:
+def test_nobody_listens(folder, rest):
     assert shell(f"evalframe {COMMAND} {rest}") == (0, "")
     assert pl.read_parquet("out.parquet").height == 40
 
 
-def test_no_space_to_print(folder: Path) -> None:
+def test_no_space_to_print(folder):
     code, errors = shell(f"evalframe {COMMAND} > /dev/full")
     assert (code, errors) == (
         1,
@@ -49,13 +46,13 @@ def test_no_space_to_print(folder: Path) -> None:
     assert shell("evalframe --help > /dev/full")[0] == 1
 
 
-def test_letters_that_the_terminal_lacks(folder: Path, items: pl.DataFrame) -> None:
+def test_letters_that_the_terminal_lacks(folder, items):
     items.with_columns(mode=pl.lit("日本 é")).write_parquet("items.parquet")
     line = f"evalframe {COMMAND} --key ''"
     assert shell(line, PYTHONIOENCODING="ascii", PYTHONUTF8="0") == (0, "")
 
 
-def test_a_damaged_page_is_bad_input(call: Any, items: pl.DataFrame, folder: Path) -> None:
+def test_a_damaged_page_is_bad_input(call, items, folder):
     big = items.with_columns(note=pl.lit("x")).sample(fraction=1, seed=0)
     big.write_parquet("items.parquet", compression="zstd")
     whole = bytearray(Path("items.parquet").read_bytes())
@@ -66,8 +63,8 @@ def test_a_damaged_page_is_bad_input(call: Any, items: pl.DataFrame, folder: Pat
     assert "Traceback" not in done.stderr
 
 
-def test_a_bug_is_one_line(call: Any, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*args: object, **flags: object) -> None:
+def test_a_bug_is_one_line(call, folder, monkeypatch):
+    def fail(*args, **flags):
         raise ZeroDivisionError("division by\nzero")
 
     monkeypatch.setattr(run, "run_job", fail)
@@ -99,7 +96,7 @@ main()
         ("items.parquet", "locked/out.csv", "cannot write out.csv into 'locked' (Permission"),
     ],
 )
-def test_folders_nobody_may_enter(folder: Path, given: str, output: str, message: str) -> None:
+def test_folders_nobody_may_enter(folder, given, output, message):
     for name, mode in {"locked": 0o444, "open": 0o777}.items():
         Path(name).mkdir()
         Path(name, "items.parquet").write_bytes(Path("items.parquet").read_bytes())
@@ -123,7 +120,7 @@ main()
 """
 
 
-def test_progress_is_for_terminals(call: Any, folder: Path) -> None:
+def test_progress_is_for_terminals(call, folder):
     call("sample", "data", "--participants", "12")
     line = [sys.executable, "-c", IMPATIENT, "selective", "--from-run", *["data/run.json"] * 2]
     line += ["--mode", "few_shot", "--confidence", "token_msp", "--bootstrap", "10"]
@@ -131,7 +128,7 @@ def test_progress_is_for_terminals(call: Any, folder: Path) -> None:
     assert on_terminal([*line, "-q", "-o", "out.csv"]) == b""
 
 
-def on_terminal(line: list[str]) -> bytes:
+def on_terminal(line):
     """What a program writes to standard error if that is a terminal."""
     ours, theirs = pty.openpty()
     try:

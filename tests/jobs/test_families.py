@@ -1,12 +1,9 @@
 """What the commands of all families do in the same way."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -30,11 +27,11 @@ WORDS = {
 }
 
 
-def test_there_is_no_other_family() -> None:
+def test_there_is_no_other_family():
     assert [*MAIN] == [*FAMILIES]
 
 
-def test_the_table_of_the_readme_is_that_of_the_descriptors() -> None:
+def test_the_table_of_the_readme_is_that_of_the_descriptors():
     rows = [
         f"| {each.subject.lower()} | {each.row} | {each.demo.question} | `ef.{each.name}` "
         f"| `evalframe {each.name}` |"
@@ -45,15 +42,13 @@ def test_the_table_of_the_readme_is_that_of_the_descriptors() -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_metrics_of_a_family_are_declared_as_its_own(family: str) -> None:
+def test_metrics_of_a_family_are_declared_as_its_own(family):
     for name in family_named(family).metrics.value:
         assert lookup(name).family == family
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_folder_holds_all_tables_and_a_file_the_main_one(
-    family: str, call: Any, samples: Path
-) -> None:
+def test_a_folder_holds_all_tables_and_a_file_the_main_one(family, call, samples):
     shown = call(family, *WORDS[family], "-o", "all/").stdout
     assert shown == call(family, *WORDS[family], "-o", "one.parquet").stdout
     tables = {path.stem for path in (samples / "all").iterdir()}
@@ -64,7 +59,7 @@ def test_a_folder_holds_all_tables_and_a_file_the_main_one(
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_records_are_checked_without_a_result(family: str, call: Any, samples: Path) -> None:
+def test_records_are_checked_without_a_result(family, call, samples):
     before = sorted(samples.iterdir())
     words = [word for word in WORDS[family] if word not in ("--metrics", "coverage,aurc")]
     assert "rows accepted" in call(family, "validate", *words).stdout
@@ -91,9 +86,7 @@ def test_records_are_checked_without_a_result(family: str, call: Any, samples: P
         ),
     ],
 )
-def test_what_no_family_can_do(
-    family: str, words: list[str], told: str, call: Any, samples: Path
-) -> None:
+def test_what_no_family_can_do(family, words, told, call, samples):
     before = sorted(samples.iterdir())
     asked = [word.format(input=WORDS[family][0]) for word in words]
     assert told in call(family, *WORDS[family], *asked, exit_code=1).stderr
@@ -101,7 +94,7 @@ def test_what_no_family_can_do(
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_without_an_output_the_table_is_only_printed(family: str, call: Any, samples: Path) -> None:
+def test_without_an_output_the_table_is_only_printed(family, call, samples):
     before = sorted(samples.iterdir())
     printed = call(family, *WORDS[family]).stdout
     refused = call(family, *WORDS[family], "--on-invalid", "quarantine", exit_code=1).stderr
@@ -113,7 +106,7 @@ def test_without_an_output_the_table_is_only_printed(family: str, call: Any, sam
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_resampling_is_asked_for(family: str, call: Any, samples: Path) -> None:
+def test_resampling_is_asked_for(family, call, samples):
     for flag, value in {"--seed": "1", "--cluster": "x", "--draws": "poisson"}.items():
         told = call(family, *WORDS[family], flag, value, exit_code=2).stderr
         assert f"{flag} without --bootstrap N" in told
@@ -129,9 +122,9 @@ OTHERS = {
 """Further tables of a family."""
 
 
-def columns_of(call: Any, family: str, words: list[str]) -> dict[str, str]:
+def columns_of(call, family, words):
     """The columns of all tables that are read, each of which is renamed in its file."""
-    columns: dict[str, str] = {}
+    columns = {}
     for name in filter(lambda word: word.endswith(".parquet"), words):
         table = pl.read_parquet(name)
         known = call(family, words[0], "--column", "no=thing", exit_code=1).stderr
@@ -143,7 +136,7 @@ def columns_of(call: Any, family: str, words: list[str]) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_every_column_can_have_another_name(family: str, call: Any, samples: Path) -> None:
+def test_every_column_can_have_another_name(family, call, samples):
     words = [*WORDS[family], *OTHERS.get(family, [])]
     if family == "rag":
         asked = pl.read_parquet("rag_instances.parquet", columns=["dataset", "id"])
@@ -165,7 +158,7 @@ def test_every_column_can_have_another_name(family: str, call: Any, samples: Pat
     assert_frame_equal(pl.read_parquet("job.parquet"), pl.read_parquet("before.parquet"))
 
 
-def toml(value: Any) -> str:
+def toml(value):
     if isinstance(value, dict):
         inside = (f"{json.dumps(k)} = {toml(v)}" for k, v in value.items() if v is not None)
         return f"{{ {', '.join(inside)} }}"
@@ -181,7 +174,7 @@ NEEDED = {
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_errors_about_columns_name_the_flag(family: str, call: Any, samples: Path) -> None:
+def test_errors_about_columns_name_the_flag(family, call, samples):
     role, words = NEEDED[family], WORDS[family]
     typo = call(family, *words, "--column", f"{role[:-1]}=x", exit_code=1).stderr
     assert f"unknown column '{role[:-1]}'. Did you mean '{role}'? Known: " in typo
@@ -199,7 +192,7 @@ def test_errors_about_columns_name_the_flag(family: str, call: Any, samples: Pat
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_broken_rule_says_which_column_it_is_about(family: str, call: Any, samples: Path) -> None:
+def test_a_broken_rule_says_which_column_it_is_about(family, call, samples):
     words, role = WORDS[family], {"rag": "dataset"}.get(family, NEEDED[family])
     table = pl.read_parquet(words[0]).rename({role: "theirs"})
     first = pl.int_range(pl.len()) == 0
@@ -209,7 +202,7 @@ def test_a_broken_rule_says_which_column_it_is_about(family: str, call: Any, sam
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_quiet_jobs_must_write_something(family: str, call: Any, samples: Path) -> None:
+def test_quiet_jobs_must_write_something(family, call, samples):
     items, *_ = WORDS[family]
     Path("job.toml").write_text(f'family = "{family}"\nitems = ["{items}"]\n')
     for line in (["run", "job.toml"], [family, *WORDS[family]]):
@@ -228,6 +221,6 @@ def test_the_job_file_in_the_help_is_the_command_beside_it(family, call, monkeyp
 
 
 @pytest.mark.parametrize("family", ["survey", "replication"])
-def test_validation_takes_no_flag_for_what_it_does_not_write(family: str, call: Any) -> None:
+def test_validation_takes_no_flag_for_what_it_does_not_write(family, call):
     assert "--summary" in call(family, "--help").stdout
     call(family, "validate", "tests.parquet", "--summary", "files", exit_code=2)

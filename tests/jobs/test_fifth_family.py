@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import polars as pl
 import pytest
@@ -16,7 +15,7 @@ from evalframe.core import metric
 from evalframe.core.contract import Column, Contract, validate
 from evalframe.core.samples import SampleFile
 from evalframe.jobs import cli, family, flags, samples
-from evalframe.jobs.family import Demo, Family, Lazy, Outcome, Place
+from evalframe.jobs.family import Demo, Family, Lazy, Outcome
 from evalframe.jobs.flags import Flag
 from evalframe.jobs.inputs import open_records
 from evalframe.jobs.settings import TableJob
@@ -30,7 +29,7 @@ class CountsJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="co
 CONTRACT = Contract("words", (Column("word", "string"),))
 
 
-def compute(job: CountsJob, place: Place, progress: object) -> Outcome:
+def compute(job, place, progress):
     opened = open_records(job, place.folder, place.targets)
     report = validate(opened.table, CONTRACT, on_invalid=job.on_invalid, quarantine=place.rejects)
     keys = [*job.by, "word"]
@@ -39,15 +38,15 @@ def compute(job: CountsJob, place: Place, progress: object) -> Outcome:
     return Outcome(job, keys, counts, report, opened, lambda: {"counts": counts})
 
 
-def check(job: CountsJob, place: Place) -> str:
+def check(job, place):
     return str(validate(open_records(job, place.folder, ()).table, CONTRACT))
 
 
-def report(result: pl.DataFrame, keys: Any, **settings: Any) -> str:
+def report(result, keys, **settings):
     return "\n".join(f"{word}: {count}" for word, count in result.rows())
 
 
-def sample_files(*, seed: int, participants: int) -> list[SampleFile]:
+def sample_files(*, seed, participants):
     table = pl.DataFrame({"word": ["a", "b", "a"] + ["c"] * (participants - 2)})
     return [SampleFile("words.parquet", "a word", "sample_words()", seed, table)]
 
@@ -79,7 +78,7 @@ FAMILY = Family(
 
 
 @pytest.fixture
-def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def counts(tmp_path, monkeypatch):
     """The fifth family, as if it were a folder beside the others."""
     monkeypatch.setattr(metric, "_REGISTRY", dict(metric._REGISTRY))
 
@@ -105,7 +104,7 @@ def counts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     family.family.cache_clear()
 
 
-def test_a_fifth_family_is_a_descriptor(call: Any, counts: None) -> None:
+def test_a_fifth_family_is_a_descriptor(call, counts):
     assert "Counts of words." in call("--help").stdout
     shown = call("counts", "--help").stdout
     assert "Count WORDS." in shown

@@ -1,11 +1,8 @@
 """Run documents on the command line; the artifacts themselves are golden, in tests/selective."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -26,50 +23,50 @@ LOGISTIC = {
 
 
 @pytest.fixture(scope="module")
-def sample() -> dict[str, Any]:
+def sample():
     """Twelve participants in two modes; 308 and 309 fail in some."""
-    found: dict[str, Any] = json.loads(sample_document(participants=12, seed=1))
+    found = json.loads(sample_document(participants=12, seed=1))
     return found
 
 
 @pytest.fixture
-def runs(tmp_path: Path, sample: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Path:
+def runs(tmp_path, sample, monkeypatch):
     """The working directory, with the sample as `run.json` in it."""
     monkeypatch.chdir(tmp_path)
     write("run.json", sample)
     return tmp_path
 
 
-def write(name: str, document: Any) -> None:
+def write(name, document):
     Path(name).write_text(json.dumps(document))
 
 
-def changed(sample: dict[str, Any], change: Any, mode: str = "few_shot") -> dict[str, Any]:
+def changed(sample, change, mode="few_shot"):
     """A copy of the sample, after a change of the entries of a mode."""
-    copy: dict[str, Any] = json.loads(json.dumps(sample))
+    copy = json.loads(json.dumps(sample))
     for experiment in copy["experiments"]:
         if experiment["results"]["mode"] == mode:
             change(experiment["results"]["results"])
     return copy
 
 
-def set_signal(entries: list[dict[str, Any]], name: str, value: Any) -> None:
+def set_signal(entries, name, value):
     """One signal of one predicted item."""
     entry = next(entry for entry in entries if entry["success"])
     item = next(k for k, value in entry["predicted_items"].items() if value is not None)
     entry["item_signals"][item][name] = value
 
 
-def artifact(name: str = "out.json") -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(Path(name).read_text())
+def artifact(name="out.json"):
+    found = json.loads(Path(name).read_text())
     return found
 
 
-def names(folder: Path) -> set[str]:
+def names(folder):
     return {path.name for path in folder.iterdir()}
 
 
-def test_one_run(call: Any, runs: Path) -> None:
+def test_one_run(call, runs):
     line = ("selective", "--from-run", "run.json", *FEW, "--bootstrap", "10")
     shown = call(*line, "--artifact", "out.json").stdout
     assert shown.startswith("run.json, few_shot, sample-12-1\n")
@@ -88,9 +85,7 @@ def test_one_run(call: Any, runs: Path) -> None:
     assert "Also in the result: aurc_at" in shown
 
 
-def test_defaults_are_those_of_the_original(
-    call: Any, runs: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_defaults_are_those_of_the_original(call, runs, monkeypatch):
     call("selective", "--from-run", "run.json", *FEW, "--artifact", "out.json", "-q")
     figures = artifact()["confidence_variants"]["llm"]
     assert figures["bootstrap"]["n_resamples"] == 10_000
@@ -100,7 +95,7 @@ def test_defaults_are_those_of_the_original(
     assert artifact()["loss"]["name"] == "abs_norm"
 
 
-def test_every_flag_reaches_the_artifact(call: Any, runs: Path) -> None:
+def test_every_flag_reaches_the_artifact(call, runs):
     call(
         *("selective", "--from-run", "run.json", "--mode", "zero_shot", "--loss", "abs"),
         *("--confidence", "token_pe,secondary:llm+token_msp:product", "--coverage-grid", "0.2,0.4"),
@@ -122,7 +117,7 @@ def test_every_flag_reaches_the_artifact(call: Any, runs: Path) -> None:
     assert figures["bootstrap"]["seed"] == 7
 
 
-def test_no_resampling(call: Any, runs: Path) -> None:
+def test_no_resampling(call, runs):
     line = ("selective", "--from-run", "run.json", *FEW, "--bootstrap", "0")
     shown = call(*line, "--artifact", "out.json").stdout
     assert artifact()["confidence_variants"]["llm"]["bootstrap"] == {}
@@ -130,7 +125,7 @@ def test_no_resampling(call: Any, runs: Path) -> None:
     assert "intervals" not in shown
 
 
-def test_two_runs(call: Any, runs: Path) -> None:
+def test_two_runs(call, runs):
     line = ("selective", "--from-run", "run.json", "run.json", *QUICK)
     modes = ("--mode", "few_shot", "--mode", "zero_shot")
     shown = call(*line, *modes, "--artifact", "out.json").stdout
@@ -147,7 +142,7 @@ def test_two_runs(call: Any, runs: Path) -> None:
     assert "Input 1: run.json, few_shot" in both.stdout, "one mode is that of both"
 
 
-def test_different_participants(call: Any, runs: Path, sample: dict[str, Any]) -> None:
+def test_different_participants(call, runs, sample):
     write("fewer.json", changed(sample, lambda entries: entries.pop(0)))
     line = ("selective", "--from-run", "run.json", "fewer.json", *FEW, *QUICK)
     done = call(*line, "--artifact", "out.json", exit_code=1)
@@ -161,8 +156,8 @@ def test_different_participants(call: Any, runs: Path, sample: dict[str, Any]) -
     assert artifact()["population"]["participants_total"] == 11
 
 
-def test_everybody_failed(call: Any, runs: Path, sample: dict[str, Any]) -> None:
-    def fail(entries: list[dict[str, Any]]) -> None:
+def test_everybody_failed(call, runs, sample):
+    def fail(entries):
         for entry in entries:
             entry["success"] = False
 
@@ -173,9 +168,7 @@ def test_everybody_failed(call: Any, runs: Path, sample: dict[str, Any]) -> None
     assert call(*line, "--rules", "documented").stdout
 
 
-def test_signals_that_nobody_asks_for_do_not_block(
-    call: Any, runs: Path, sample: dict[str, Any]
-) -> None:
+def test_signals_that_nobody_asks_for_do_not_block(call, runs, sample):
     line = ("selective", "--from-run", "run.json", *FEW, "-q", "--artifact")
     call(*line, "clean.json", *QUICK)
     write("run.json", changed(sample, lambda entries: set_signal(entries, "token_pe", ["junk"])))
@@ -189,7 +182,7 @@ def test_signals_that_nobody_asks_for_do_not_block(
     assert re.search("item .*: token_pe must be a number or null, not a list", done.stderr)
 
 
-def test_rules(call: Any, runs: Path, sample: dict[str, Any]) -> None:
+def test_rules(call, runs, sample):
     change = changed(sample, lambda entries: set_signal(entries, "llm_evidence_count", None))
     write("run.json", change)
     line = ("selective", "--from-run", "run.json", *FEW, *QUICK, "--artifact", "out.json")
@@ -205,7 +198,7 @@ def test_rules(call: Any, runs: Path, sample: dict[str, Any]) -> None:
     assert "--rules documented" not in done.stderr
 
 
-def test_calibration(call: Any, runs: Path) -> None:
+def test_calibration(call, runs):
     write("t.json", TEMPERATURE)
     write("l.json", LOGISTIC)
     line = ("selective", "--from-run", "run.json", *FEW, "--bootstrap", "0", "-q", "-o", "o.csv")
@@ -220,7 +213,7 @@ def test_calibration(call: Any, runs: Path) -> None:
     )
 
 
-def test_warnings_are_one_line(call: Any, runs: Path, sample: dict[str, Any]) -> None:
+def test_warnings_are_one_line(call, runs, sample):
     sample = {**sample, "experiments": [sample["experiments"][0]] * 2}
     mode = sample["experiments"][0]["results"]["mode"]
     write("twice.json", sample)
@@ -280,7 +273,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("what", BAD)
-def test_bad_input(call: Any, runs: Path, sample: dict[str, Any], what: str) -> None:
+def test_bad_input(call, runs, sample, what):
     write("t.json", TEMPERATURE)
     write("l.json", LOGISTIC)
     before = names(runs)
@@ -308,7 +301,7 @@ TARGETS = {
 
 
 @pytest.mark.parametrize("what", TARGETS)
-def test_where_nothing_can_be_written(call: Any, runs: Path, what: str) -> None:
+def test_where_nothing_can_be_written(call, runs, what):
     Path("folder.json").mkdir()
     write("t.json", TEMPERATURE)
     before = {path.name: path.stat().st_mtime_ns for path in runs.iterdir()}
@@ -318,7 +311,7 @@ def test_where_nothing_can_be_written(call: Any, runs: Path, what: str) -> None:
     assert {path.name: path.stat().st_mtime_ns for path in runs.iterdir()} == before
 
 
-def test_a_link_to_an_artifact_stays_one(call: Any, runs: Path) -> None:
+def test_a_link_to_an_artifact_stays_one(call, runs):
     Path("real").mkdir()
     Path("out.json").symlink_to("real/a.json")
     call("selective", "--from-run", "run.json", *FEW, *QUICK, "--artifact", "out.json", "-q")
@@ -326,7 +319,7 @@ def test_a_link_to_an_artifact_stays_one(call: Any, runs: Path) -> None:
     assert artifact("real/a.json")["schema_version"] == "1"
 
 
-def test_tables_of_the_result(call: Any, runs: Path) -> None:
+def test_tables_of_the_result(call, runs):
     line = ("selective", "--from-run", "run.json", "run.json", *QUICK, "-q")
     modes = ("--mode", "few_shot", "--mode", "zero_shot")
     call(*line, *modes, "-o", "out.parquet", "--artifact", "out.json")
@@ -338,7 +331,7 @@ def test_tables_of_the_result(call: Any, runs: Path) -> None:
     assert [run["mode"] for run in record["inputs"]] == ["few_shot", "zero_shot"]
 
 
-def test_a_readable_report(call: Any, runs: Path) -> None:
+def test_a_readable_report(call, runs):
     line = ("selective", "--from-run", "run.json", "run.json", *QUICK, "-q")
     call(*line, "--mode", "few_shot", "--mode", "zero_shot", "-o", "report.md")
     text = Path("report.md").read_text()
@@ -353,7 +346,7 @@ def test_a_readable_report(call: Any, runs: Path) -> None:
     assert "minus" not in Path("report.md").read_text()
 
 
-def test_the_examples_of_the_help_run(call: Any, runs: Path, sample: dict[str, Any]) -> None:
+def test_the_examples_of_the_help_run(call, runs, sample):
     for name in ("a.json", "b.json"):
         write(name, sample)
     text = (

@@ -1,10 +1,7 @@
 """Item tables evaluated as run documents are."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -12,9 +9,7 @@ from evalframe.compat.ai_psychiatrist import sample_document
 from evalframe.selective.sample import sample_signals
 
 
-def test_a_table_gives_the_artifact_of_its_document(
-    call: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_table_gives_the_artifact_of_its_document(call, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("run.json").write_bytes(sample_document(participants=12))
     sample_signals(participants=12).write_parquet("items.parquet")

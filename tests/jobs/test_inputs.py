@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl
@@ -10,7 +8,7 @@ from evalframe.core.errors import InputError
 from evalframe.jobs.inputs import open_items
 
 
-def test_every_format_gives_the_same_table(folder: Path, items: pl.DataFrame) -> None:
+def test_every_format_gives_the_same_table(folder, items):
     items.write_csv("items.csv")
     items.write_ndjson("items.jsonl")
     items.write_ipc("items.arrow")
@@ -20,7 +18,7 @@ def test_every_format_gives_the_same_table(folder: Path, items: pl.DataFrame) ->
         assert sources[0].describe()["rows"] == items.height
 
 
-def test_files_globs_and_folders(folder: Path, items: pl.DataFrame) -> None:
+def test_files_globs_and_folders(folder, items):
     (folder / "shards").mkdir()
     for k in range(3):
         items[k * 16 : (k + 1) * 16].write_parquet(f"shards/{k}.parquet")
@@ -30,7 +28,7 @@ def test_files_globs_and_folders(folder: Path, items: pl.DataFrame) -> None:
         assert [source.name for source in sources] == [f"shards/{k}.parquet" for k in range(3)]
 
 
-def test_hive_partitions_become_columns(folder: Path, items: pl.DataFrame) -> None:
+def test_hive_partitions_become_columns(folder, items):
     for (mode,), part in items.group_by("mode"):
         (folder / f"run=1/items/mode={mode}").mkdir(parents=True)
         part.drop("mode").write_parquet(f"run=1/items/mode={mode}/part.parquet")
@@ -41,21 +39,21 @@ def test_hive_partitions_become_columns(folder: Path, items: pl.DataFrame) -> No
     assert sources[0].name == "run=1/items/mode=few/part.parquet"
 
 
-def test_column_order_may_differ_and_inferred_numbers_may_widen(folder: Path) -> None:
+def test_column_order_may_differ_and_inferred_numbers_may_widen(folder):
     Path("a.csv").write_text("x,y\n1,2\n")
     Path("b.csv").write_text("y,x\n0.5,\n")
     table, _ = open_items(["a.csv", "b.csv"])
     assert table.collect().to_dict(as_series=False) == {"x": [1, None], "y": [2.0, 0.5]}
 
 
-def test_names_are_relative_to_the_folder_given(tmp_path: Path, items: pl.DataFrame) -> None:
+def test_names_are_relative_to_the_folder_given(tmp_path, items):
     items.write_parquet(tmp_path / "items[1].parquet")
     table, sources = open_items(["items[1].parquet"], tmp_path)
     assert table.collect().height == items.height
     assert [source.name for source in sources] == ["items[1].parquet"]
 
 
-def test_digest(folder: Path) -> None:
+def test_digest(folder):
     Path("a.csv").write_text("x\n1\n")
     described = open_items(["a.csv"])[1][0].describe(digest=True)
     assert described == {
@@ -81,7 +79,7 @@ BAD = {
 
 
 @pytest.mark.parametrize("name", BAD)
-def test_bad_input(folder: Path, name: str) -> None:
+def test_bad_input(folder, name):
     whole = Path("items.parquet").read_bytes()
     Path("short.parquet").write_bytes(whole[: len(whole) // 2])
     Path("empty.parquet").touch()
@@ -104,9 +102,7 @@ def test_bad_input(folder: Path, name: str) -> None:
         ({"a": [1], "b": [1], "c": [1]}, "'c' is missing in one.parquet and Int64 in two.parquet"),
     ],
 )
-def test_shards_whose_schemas_differ(
-    folder: Path, other: dict[str, list[object]], message: str
-) -> None:
+def test_shards_whose_schemas_differ(folder, other, message):
     pl.DataFrame({"a": [1], "b": [1]}).write_parquet("one.parquet")
     pl.DataFrame(other).write_parquet("two.parquet")
     with pytest.raises(InputError, match=message):

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys
@@ -24,9 +22,7 @@ cli.main()
 
 
 @pytest.mark.parametrize("interruption", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupted_run_leaves_the_old_output(
-    folder: Path, interruption: signal.Signals
-) -> None:
+def test_an_interrupted_run_leaves_the_old_output(folder, interruption):
     Path("out.parquet").write_text("old")
     before = sorted(folder.iterdir())
     command = ["selective", "items.parquet", "-o", "out.parquet", "--bootstrap", "100000000"]

@@ -1,8 +1,3 @@
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from evalframe.core.errors import EvalframeError, InputError
@@ -15,7 +10,7 @@ from evalframe.resample import methods
 MINIMAL = {"family": "selective", "items": ["items.parquet"]}
 
 
-def test_defaults() -> None:
+def test_defaults():
     job = parse(MINIMAL)
     assert job.loss is None
     assert Loss(name="abs_norm").divisor == 3.0
@@ -26,7 +21,7 @@ def test_defaults() -> None:
     assert parse(MINIMAL | {"bootstrap": 9}) == resampled
 
 
-def test_the_cluster_is_the_participant_unless_named() -> None:
+def test_the_cluster_is_the_participant_unless_named():
     assert parse(MINIMAL).cluster == "participant_id"
     assert parse(MINIMAL | {"bootstrap": {"n": 9, "cluster": "site"}}).cluster == "site"
 
@@ -66,12 +61,12 @@ def test_the_cluster_is_the_participant_unless_named() -> None:
         ({"area_coverage": 0.0}, r"a coverage must lie in \(0, 1\], got 0.0"),
     ],
 )
-def test_a_job_that_says_nonsense(change: dict[str, Any], message: str) -> None:
+def test_a_job_that_says_nonsense(change, message):
     with pytest.raises(EvalframeError, match=message):
         parse(MINIMAL | change)
 
 
-def test_job_files(tmp_path: Path) -> None:
+def test_job_files(tmp_path):
     path = tmp_path / "job.toml"
     with pytest.raises(InputError, match=r"no job file '.*job\.toml'"):
         load(path)
@@ -85,12 +80,12 @@ def test_job_files(tmp_path: Path) -> None:
         load(path)
 
 
-def test_the_choices_are_those_of_the_library() -> None:
+def test_the_choices_are_those_of_the_library():
     assert settings.Interval == methods.Interval
     assert settings.Draws == methods.Draws
 
 
-def test_the_interval_follows_the_rules() -> None:
+def test_the_interval_follows_the_rules():
     survey = {"family": "survey", "items": ["a.csv"], "bootstrap": {"n": 9}}
     assert parse(survey).bootstrap.interval == "expanded_bca"  # type: ignore[union-attr]
     by_original = parse({**survey, "rules": "reference"})

@@ -1,10 +1,6 @@
-from __future__ import annotations
-
 import math
 import re
 import sys
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,26 +8,22 @@ from evalframe.core.errors import EvalframeError
 from evalframe.jobs.flags import parse as parse_job
 from evalframe.jobs.selective.metrics import parse, resolve
 
-if TYPE_CHECKING:
-    from evalframe.core.metric import Bound
-
-
 ROLES = {"prediction": "answer", "loss": "wrong", "confidence": "token_msp"}
 
 
-def names(*entries: Any, **job: Any) -> list[str]:
+def names(*entries, **job):
     document = {"family": "selective", "items": ["x.csv"], "metrics": list(entries), **job}
     return [metric.bound.name for metric in resolve(parse_job(document), ROLES)]
 
 
-def test_the_name_of_a_variant_is_understood() -> None:
+def test_the_name_of_a_variant_is_understood():
     metric, params = parse("risk_at_0.50")
     assert (metric.name, params) == ("risk_at", {"coverage": 0.5})
     metric, params = parse("coverage_at_risk_0.05")
     assert (metric.name, params) == ("coverage_at_risk", {"risk": 0.05})
 
 
-def test_open_coverages_come_from_the_job() -> None:
+def test_open_coverages_come_from_the_job():
     assert names("risk_at", coverage_grid=[0.25, 1.0]) == ["risk_at_0.25", "risk_at_1.00"]
     assert names("aurc_at", "augrc_at", area_coverage=0.75) == ["aurc_at_0.75", "augrc_at_0.75"]
     assert names("risk_at_0.50", {"name": "risk_at", "coverage": 1}) == [
@@ -40,7 +32,7 @@ def test_open_coverages_come_from_the_job() -> None:
     ]
 
 
-def test_conventions_by_job_and_by_metric() -> None:
+def test_conventions_by_job_and_by_metric():
     own = {"name": "aurc", "alias": "own", "convention": "rectangle_per_item"}
     document = {
         "family": "selective",
@@ -57,14 +49,14 @@ def test_conventions_by_job_and_by_metric() -> None:
     assert [bound.name for bound in found] == ["coverage", "aurc", "own"]
 
 
-def test_metrics_are_computed_from_the_columns_of_the_job() -> None:
+def test_metrics_are_computed_from_the_columns_of_the_job():
     job = parse_job({"family": "selective", "items": ["x.csv"], "metrics": ["coverage", "aurc"]})
     coverage, aurc = resolve(job, ROLES)
     assert set(coverage.meta.root_names()) == {"answer"}
     assert set(aurc.meta.root_names()) == {"wrong", "token_msp"}
 
 
-def test_a_loss_column_abstains_for_the_coverage_and_is_no_prediction_of_other_metrics() -> None:
+def test_a_loss_column_abstains_for_the_coverage_and_is_no_prediction_of_other_metrics():
     document = {
         "family": "selective",
         "items": ["x.csv"],
@@ -101,19 +93,19 @@ def test_a_loss_column_abstains_for_the_coverage_and_is_no_prediction_of_other_m
         ({"alias": "a"}, r"a metric needs a name, .*got \{'alias': 'a'\}"),
     ],
 )
-def test_metrics_that_do_not_exist(entry: Any, message: str) -> None:
+def test_metrics_that_do_not_exist(entry, message):
     with pytest.raises(EvalframeError, match=message):
         names(entry)
 
 
-def test_one_name_twice() -> None:
+def test_one_name_twice():
     with pytest.raises(
         EvalframeError, match="metric 'aurc' is asked for twice; name it once, or give"
     ):
         names("aurc", {"name": "aurc", "convention": "trapezoid_predicted"})
 
 
-def test_catalogue(call: Any) -> None:
+def test_catalogue(call):
     lines = call("metrics", "--family", "selective").stdout.splitlines()
     head, *rows = [tuple(re.split(r"  +", line)) for line in lines]
     assert head == ("name", "family", "direction", "range", "roles")
@@ -139,7 +131,7 @@ number = 3
 
 
 @pytest.fixture(scope="module")
-def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def modules(tmp_path_factory):
     """A folder with modules, of which only one declares metrics, beside a job."""
     folder = tmp_path_factory.mktemp("modules")
     (folder / "own_metrics.py").write_text(OWN)
@@ -159,12 +151,12 @@ def modules(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def own(folder: Path, *entries: Any) -> list[Bound]:
+def own(folder, *entries):
     job = {"family": "selective", "items": ["x.csv"], "metrics": list(entries)}
     return [metric.bound for metric in resolve(parse_job(job), ROLES, folder)]
 
 
-def test_metrics_by_import_path_from_the_folder_of_the_job(modules: Path) -> None:
+def test_metrics_by_import_path_from_the_folder_of_the_job(modules):
     found = own(
         modules,
         "own_metrics:mean_loss",
@@ -222,7 +214,7 @@ def test_metrics_by_import_path_from_the_folder_of_the_job(modules: Path) -> Non
         ("numpy:x", "module numpy lies beside the job .* and elsewhere .*; rename the first"),
     ],
 )
-def test_what_a_job_must_not_name_is_refused(modules: Path, path: str, message: str) -> None:
+def test_what_a_job_must_not_name_is_refused(modules, path, message):
     before = set(sys.modules)
     with pytest.raises(EvalframeError, match=message):
         own(modules, path)

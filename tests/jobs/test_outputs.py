@@ -1,8 +1,5 @@
-from __future__ import annotations
-
 import subprocess
 import sys
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -25,7 +22,7 @@ TABLE = pl.DataFrame({"metric": ["aurc", "augrc"], "estimate": [0.1, None]})
         ("ndjson", pl.read_ndjson),
     ],
 )
-def test_the_extension_decides_the_format(tmp_path: Path, suffix: str, read) -> None:
+def test_the_extension_decides_the_format(tmp_path, suffix, read):
     path = tmp_path / f"out.{suffix}"
     check_output(path)
     write_result(TABLE, path, {"seed": 42})
@@ -33,7 +30,7 @@ def test_the_extension_decides_the_format(tmp_path: Path, suffix: str, read) -> 
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_markdown_is_for_readers(tmp_path: Path) -> None:
+def test_markdown_is_for_readers(tmp_path):
     path = tmp_path / "out.md"
     write_result(TABLE, path, {"seed": 42})
     assert path.read_text().splitlines() == [
@@ -46,21 +43,19 @@ def test_markdown_is_for_readers(tmp_path: Path) -> None:
     assert path.read_text() == "other\n"
 
 
-def test_parquet_carries_the_provenance(tmp_path: Path) -> None:
+def test_parquet_carries_the_provenance(tmp_path):
     write_result(TABLE, tmp_path / "out.parquet", {"seed": 42})
     assert read_provenance(tmp_path / "out.parquet") == {"seed": 42}
 
 
-def test_a_file_without_provenance(tmp_path: Path) -> None:
+def test_a_file_without_provenance(tmp_path):
     TABLE.write_parquet(tmp_path / "out.parquet")
     with pytest.raises(OutputError, match="carries no provenance; was it written by evalframe"):
         read_provenance(tmp_path / "out.parquet")
 
 
 @pytest.mark.parametrize("interruption", [KeyboardInterrupt, RuntimeError])
-def test_the_old_file_survives_an_interruption(
-    tmp_path: Path, interruption: type[BaseException]
-) -> None:
+def test_the_old_file_survives_an_interruption(tmp_path, interruption):
     path = tmp_path / "out.csv"
     path.write_text("old")
     with pytest.raises(interruption), replacing(path) as temporary:
@@ -69,12 +64,12 @@ def test_the_old_file_survives_an_interruption(
     assert list(tmp_path.iterdir()) == [path]
 
 
-def _write_half(path: Path, interruption: type[BaseException]) -> None:
+def _write_half(path, interruption):
     path.write_text("half of the n")
     raise interruption
 
 
-def test_bad_places(tmp_path: Path) -> None:
+def test_bad_places(tmp_path):
     (tmp_path / "taken.csv").mkdir()
     for name, message in {
         "absent/out.csv": "cannot write out.csv: no folder .*absent'; create it first",
@@ -96,7 +91,7 @@ check_output(Path("out.csv"))
 """
 
 
-def test_read_only_folder(tmp_path: Path) -> None:
+def test_read_only_folder(tmp_path):
     tmp_path.chmod(0o555)
     done = subprocess.run(
         [sys.executable, "-c", AS_NOBODY, tmp_path], capture_output=True, text=True, check=False
@@ -104,7 +99,7 @@ def test_read_only_folder(tmp_path: Path) -> None:
     assert "OutputError: cannot write out.csv into '.' (Permission denied); make it" in done.stderr
 
 
-def test_a_link_stays_and_the_mode_too(tmp_path: Path) -> None:
+def test_a_link_stays_and_the_mode_too(tmp_path):
     target, link = tmp_path / "real.csv", tmp_path / "link.csv"
     target.write_text("old")
     target.chmod(0o640)
@@ -116,7 +111,7 @@ def test_a_link_stays_and_the_mode_too(tmp_path: Path) -> None:
     assert target.stat().st_mode & 0o777 == 0o640
 
 
-def test_a_device_is_not_replaced(tmp_path: Path) -> None:
+def test_a_device_is_not_replaced(tmp_path):
     (tmp_path / "null.csv").symlink_to("/dev/null")
     with pytest.raises(OutputError, match=r"cannot write null.csv: it is not a regular file"):
         check_output(tmp_path / "null.csv")

@@ -1,8 +1,5 @@
-from __future__ import annotations
-
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,12 +7,9 @@ from evalframe.core.errors import InputError, OutputError
 from evalframe.jobs.inputs import open_items
 from evalframe.jobs.paths import find, refuse_inputs
 
-if TYPE_CHECKING:
-    import polars as pl
-
 
 @pytest.fixture
-def hive(folder: Path, items: pl.DataFrame) -> Path:
+def hive(folder, items):
     """A folder of two partitions, the second behind a link, with other things in between."""
     for k, place in enumerate(("in/model=001", "elsewhere")):
         Path(place).mkdir(parents=True)
@@ -27,7 +21,7 @@ def hive(folder: Path, items: pl.DataFrame) -> Path:
     return folder
 
 
-def test_what_is_found_is_what_is_read(hive: Path, items: pl.DataFrame) -> None:
+def test_what_is_found_is_what_is_read(hive, items):
     table, sources = open_items(["in"])
     assert [s.name for s in sources] == [f"in/model=00{k}/part.PARQUET" for k in (1, 2)]
     assert sum(source.describe()["rows"] for source in sources) == items.height
@@ -35,13 +29,13 @@ def test_what_is_found_is_what_is_read(hive: Path, items: pl.DataFrame) -> None:
     assert counts.rows() == [("001", 24), ("002", 24)], "partitions are text"
 
 
-def test_partitions_of_uneven_depth(hive: Path, items: pl.DataFrame) -> None:
+def test_partitions_of_uneven_depth(hive, items):
     items.write_parquet("in/stray.parquet")
     with pytest.raises(InputError, match=r"'model' is String in in/model=001.*missing in in/stray"):
         open_items(["in"])
 
 
-def test_names_of_partitions_are_unquoted(folder: Path, items: pl.DataFrame) -> None:
+def test_names_of_partitions_are_unquoted(folder, items):
     for value in ("a%20b", "__HIVE_DEFAULT_PARTITION__"):
         Path(f"in/site={value}").mkdir(parents=True)
         items.write_parquet(f"in/site={value}/0.parquet")
@@ -49,7 +43,7 @@ def test_names_of_partitions_are_unquoted(folder: Path, items: pl.DataFrame) -> 
     assert set(table.collect()["site"]) == {"a b", None}
 
 
-def test_partitions_in_another_order(folder: Path, items: pl.DataFrame) -> None:
+def test_partitions_in_another_order(folder, items):
     for place in ("in/a=1/b=2", "in/b=2/a=1"):
         Path(place).mkdir(parents=True)
         items.with_columns(a="item", b="item").write_parquet(f"{place}/0.parquet")
@@ -58,7 +52,7 @@ def test_partitions_in_another_order(folder: Path, items: pl.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, lambda path: Path(path).symlink_to("nothing")])
-def test_what_is_no_file(folder: Path, make) -> None:
+def test_what_is_no_file(folder, make):
     Path("in").mkdir()
     make("in/pipe.parquet")
     with pytest.raises(InputError, match=r"in/pipe.parquet (is not a regular|cannot be read \(No)"):
@@ -77,7 +71,7 @@ def test_what_is_no_file(folder: Path, make) -> None:
         ("**/*.parquet", "in/model=001/out.parquet", "would be read as an input next time"),
     ],
 )
-def test_no_output_is_an_input(hive: Path, given: str, output: str, message: str) -> None:
+def test_no_output_is_an_input(hive, given, output, message):
     Path("link.parquet").symlink_to("items.parquet")
     files = find([given])
     with pytest.raises(OutputError, match=message):
@@ -88,5 +82,5 @@ def test_no_output_is_an_input(hive: Path, given: str, output: str, message: str
     ("given", "output"),
     [("items.parquet", "out.parquet"), ("in", "in/out.csv"), ("it*.parquet", "out.parquet")],
 )
-def test_other_outputs_are_fine(hive: Path, given: str, output: str) -> None:
+def test_other_outputs_are_fine(hive, given, output):
     refuse_inputs(Path(output), find([given]), [given], Path())

@@ -1,10 +1,7 @@
 """`evalframe rag`: what it writes, what it prints, and what it refuses."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -24,16 +21,16 @@ RESPONSES = sample_responses(questions=6)
 
 
 @pytest.fixture
-def rag(commands: Any) -> Any:
+def rag(commands):
     """Run `evalframe rag` in a folder with `responses.parquet`."""
     return commands("rag", responses=RESPONSES)
 
 
-def rates(frame: pl.DataFrame, **options: Any) -> pl.DataFrame:
+def rates(frame, **options):
     return rgb.rates(ef.rag.label(frame), **options)
 
 
-def test_the_result_is_what_rates_gives(rag: Any) -> None:
+def test_the_result_is_what_rates_gives(rag):
     rag("responses.parquet", "-o", "out.parquet", "--quiet")
     expected = rates(RESPONSES, by=KEYS, intervals="wilson")
     assert_frame_equal(pl.read_parquet("out.parquet"), expected)
@@ -45,7 +42,7 @@ def test_the_result_is_what_rates_gives(rag: Any) -> None:
     assert again.items == ("responses.parquet",)
 
 
-def test_every_ability_is_printed_under_its_name(rag: Any) -> None:
+def test_every_ability_is_printed_under_its_name(rag):
     text = rag("responses.parquet", "-o", "out.md", "--by", "model,dataset,noise_rate")
     for name in ABILITIES:
         assert name.replace("_", " ").capitalize() in text
@@ -58,7 +55,7 @@ def test_every_ability_is_printed_under_its_name(rag: Any) -> None:
     assert "[" not in whole
 
 
-def test_a_folder_gets_every_table(rag: Any) -> None:
+def test_a_folder_gets_every_table(rag):
     rag("responses.parquet", "-o", "tables", "--bootstrap", "20", "--level", "0.9", "-q")
     found = {path.stem: pl.read_parquet(path) for path in Path("tables").iterdir()}
     assert found.keys() == {"rates", "accuracy_drop", *ABILITIES}
@@ -73,7 +70,7 @@ def test_a_folder_gets_every_table(rag: Any) -> None:
     assert_frame_equal(found["noise_robustness"], noise)
 
 
-def test_answers_come_from_instances(rag: Any) -> None:
+def test_answers_come_from_instances(rag):
     bare = RESPONSES.filter(dataset="en").drop("answers", "fake_answers", "query")
     bare.write_parquet("bare.parquet")
     sample_instances(questions=6).write_parquet("instances.parquet")
@@ -85,7 +82,7 @@ def test_answers_come_from_instances(rag: Any) -> None:
     assert "have no instance" in rag(*args, "-o", "out.parquet", exit_code=1)
 
 
-def test_prediction_files_keep_their_labels_unless_a_mode_is_asked_for(rag: Any) -> None:
+def test_prediction_files_keep_their_labels_unless_a_mode_is_asked_for(rag):
     labelled = ef.rag.label(RESPONSES.filter(pl.col("response").is_not_null())).with_columns(
         temperature=pl.lit(0.2)
     )
@@ -103,7 +100,7 @@ def test_prediction_files_keep_their_labels_unless_a_mode_is_asked_for(rag: Any)
     assert found["n"].item() == len(expected)
 
 
-def test_rows_that_break_the_contract(rag: Any) -> None:
+def test_rows_that_break_the_contract(rag):
     twice = pl.concat([RESPONSES, RESPONSES.head(2)])
     twice.write_parquet("twice.parquet")
     assert "are unique" in rag("twice.parquet", "-o", "out.parquet", exit_code=1)
@@ -131,7 +128,7 @@ def test_rows_that_break_the_contract(rag: Any) -> None:
         (["--from-rgb", "responses.parquet", "-o", "out.csv"], 1, "responses.parquet"),
     ],
 )
-def test_refusals(rag: Any, args: list[str], exit_code: int, message: str) -> None:
+def test_refusals(rag, args, exit_code, message):
     assert message in " ".join(rag(*args, exit_code=exit_code).split())
 
 
@@ -143,7 +140,7 @@ MIXED = [
 ]
 
 
-def test_answers_of_mixed_shapes_in_json_lines(rag: Any) -> None:
+def test_answers_of_mixed_shapes_in_json_lines(rag):
     rows = [
         {"dataset": "en", "id": k, "response": "Rome and Kyiv", **row}
         for k, row in enumerate(MIXED)
@@ -155,7 +152,7 @@ def test_answers_of_mixed_shapes_in_json_lines(rag: Any) -> None:
     assert pl.read_parquet("out.parquet")["n_correct"].item() == 1
 
 
-def test_answers_of_a_csv_file_are_text_or_json(rag: Any) -> None:
+def test_answers_of_a_csv_file_are_text_or_json(rag):
     cells = ["12", '["Rome"]', "Rome"]
     pl.DataFrame(
         {"dataset": "en", "id": [0, 1, 2], "response": ["12", "Rome", "Rome"], "answers": cells}
@@ -164,7 +161,7 @@ def test_answers_of_a_csv_file_are_text_or_json(rag: Any) -> None:
     assert pl.read_parquet("out.parquet")["accuracy"].item() == 1.0
 
 
-def test_what_was_assumed_of_answers_is_told(rag: Any) -> None:
+def test_what_was_assumed_of_answers_is_told(rag):
     rows = [{"dataset": "en", "id": k, "response": "Rome", **row} for k, row in enumerate(MIXED)]
     Path("mixed.jsonl").write_text("\n".join(map(json.dumps, rows)))
     pl.DataFrame(rows[:1]).write_parquet("lists.parquet")
@@ -199,13 +196,13 @@ absence = ["nicht genannt"]
 """
 
 
-def test_a_third_language(rag: Any, call: Any) -> None:
+def test_a_third_language(rag, call):
     said = ["unzureichende Informationen", "Das wird nicht genannt", "Rom: sachliche Fehler"]
     rows = pl.DataFrame({"dataset": "de", "id": [0, 1, 2], "answers": "Rom", "response": said})
     rows.write_parquet("german.parquet")
     Path("de.toml").write_text(LANGUAGE)
 
-    def counts() -> tuple[Any, ...]:
+    def counts():
         return pl.read_parquet("out.parquet").select("n_rejected", "n_error_detected").row(0)
 
     rag("german.parquet", "-o", "out.parquet", "-q")
@@ -235,14 +232,14 @@ def test_a_third_language(rag: Any, call: Any) -> None:
         (None, "de.toml cannot be read (No such file or directory)"),
     ],
 )
-def test_refused_languages(rag: Any, text: str | None, message: str) -> None:
+def test_refused_languages(rag, text, message):
     if text is not None:
         Path("de.toml").write_text(text)
     told = rag("responses.parquet", "-o", "o.csv", "--language", "de.toml", exit_code=1)
     assert message in " ".join(told.split())
 
 
-def test_labels_that_are_there_need_no_language(rag: Any) -> None:
+def test_labels_that_are_there_need_no_language(rag):
     ef.rag.label(RESPONSES).write_parquet("labelled.parquet")
     Path("de.toml").write_text(LANGUAGE)
     args = ["labelled.parquet", "-o", "o.csv", "--language", "de.toml"]
@@ -250,7 +247,7 @@ def test_labels_that_are_there_need_no_language(rag: Any) -> None:
     rag(*args, "--mode", "strict", "-q")
 
 
-def test_the_same_run_in_two_files(rag: Any) -> None:
+def test_the_same_run_in_two_files(rag):
     some = RESPONSES.filter(pl.col("response").is_not_null(), dataset="en", noise_rate=0.0)
     labelled = ef.rag.label(some).drop("evaluation")
     for name in ("one", "two"):
@@ -269,7 +266,7 @@ def test_the_same_run_in_two_files(rag: Any) -> None:
     assert pl.read_parquet("out.parquet")["n"].sum() == 2 * len(some)
 
 
-def test_tables_of_a_folder_are_no_inputs(rag: Any) -> None:
+def test_tables_of_a_folder_are_no_inputs(rag):
     Path("tables").mkdir()
     RESPONSES.write_parquet("tables/rates.parquet")
     for given in ("tables/rates.parquet", "tables"):
@@ -277,7 +274,7 @@ def test_tables_of_a_folder_are_no_inputs(rag: Any) -> None:
     assert_frame_equal(pl.read_parquet("tables/rates.parquet"), RESPONSES)
 
 
-def test_a_folder_holds_tables_of_one_run_only(rag: Any) -> None:
+def test_a_folder_holds_tables_of_one_run_only(rag):
     rag("responses.parquet", "-o", "tables", "-q")
     rag("responses.parquet", "-o", "tables", "-q", "--by", "dataset")
     assert pl.read_parquet("tables/rates.parquet").columns[0] == "dataset"
@@ -285,14 +282,14 @@ def test_a_folder_holds_tables_of_one_run_only(rag: Any) -> None:
     assert pl.read_parquet("tables/accuracy_drop.parquet").is_empty()
 
 
-def test_stored_labels_are_held_to_their_contract(rag: Any) -> None:
+def test_stored_labels_are_held_to_their_contract(rag):
     labelled = ef.rag.label(RESPONSES)
     labelled.with_columns(factlabel=5).write_parquet("odd.parquet")
     assert "factlabel is 1 or 0" in rag("odd.parquet", "-o", "out.csv", exit_code=1)
     rag("odd.parquet", "-o", "out.csv", "--mode", "strict", "-q")
 
 
-def test_a_level_beside_a_bootstrap_is_refused() -> None:
+def test_a_level_beside_a_bootstrap_is_refused():
     job = {"family": "rag", "items": ["a.parquet"], "bootstrap": {"n": 9}}
     for more in ({"level": 0.9}, {"intervals": "wilson"}):
         with pytest.raises(ParameterError, match="not resampled"):

@@ -1,10 +1,7 @@
 """`evalframe rag documents`: prompts that go out, and the responses that come back to them."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -19,12 +16,12 @@ from evalframe.rag.sample.responses import sample_responses
 
 
 @pytest.fixture
-def rag(commands: Any) -> Any:
+def rag(commands):
     """Run `evalframe rag` in a folder with `responses.parquet`."""
     return commands("rag", responses=sample_responses(questions=2))
 
 
-def test_documents_are_written_as_prompts(rag: Any) -> None:
+def test_documents_are_written_as_prompts(rag):
     sample_instances(questions=6).write_parquet("instances.parquet")
     args = ["documents", "instances.parquet", "--noise", "0,0.6"]
     text = rag(*args, "-o", "prompts.jsonl")
@@ -52,18 +49,18 @@ def test_documents_are_written_as_prompts(rag: Any) -> None:
         (["responses.parquet", "-o", "p.jsonl"], "needs columns 'negative', 'positive'"),
     ],
 )
-def test_refused_documents(rag: Any, args: list[str], message: str) -> None:
+def test_refused_documents(rag, args, message):
     sample_instances(questions=2).write_parquet("instances.parquet")
     assert message in " ".join(rag("documents", *args, exit_code=1).split())
 
 
-def reply(line: dict[str, Any]) -> str:
+def reply(line):
     """What a model says: every other question is answered, with all that is accepted."""
     even = line["metadata"]["id"] % 2 == 0
     return "; ".join(line["target"]) if even else "信息不足"
 
 
-def test_prompts_go_out_as_lines_and_come_back(rag: Any, call: Any) -> None:
+def test_prompts_go_out_as_lines_and_come_back(rag, call):
     sample_instances(questions=4).write_parquet("instances.parquet")
     asked = ["documents", "instances.parquet", "--noise", "0,1", "-q", "-o"]
     rag(*asked, "prompts.jsonl")
@@ -100,7 +97,7 @@ def test_prompts_go_out_as_lines_and_come_back(rag: Any, call: Any) -> None:
     assert f"no response ({lost} could not be asked)" in told
 
 
-def test_responses_that_do_not_fit_their_prompts(rag: Any) -> None:
+def test_responses_that_do_not_fit_their_prompts(rag):
     sample_instances(questions=1).write_parquet("instances.parquet")
     rag("documents", "instances.parquet", "-q", "-o", "p.jsonl")
     ids = pl.read_ndjson("p.jsonl").select("id")
@@ -109,7 +106,7 @@ def test_responses_that_do_not_fit_their_prompts(rag: Any) -> None:
     pl.concat([table, table.head(1).with_columns(id=pl.lit("none"))]).write_csv("orphan.csv")
     twice.write_csv("twice.csv")
 
-    def run(*args: str, exit_code: int = 0) -> str:
+    def run(*args, exit_code=0):
         return " ".join(rag(*args, "-o", "out.parquet", exit_code=exit_code).split())
 
     told = run("orphan.csv", "--prompts", "p.jsonl", exit_code=1)
@@ -127,7 +124,7 @@ def test_responses_that_do_not_fit_their_prompts(rag: Any) -> None:
     assert "is one of the inputs" in text
 
 
-def test_questions_without_text_are_told_of(rag: Any) -> None:
+def test_questions_without_text_are_told_of(rag):
     instances = sample_instances(questions=2)
     mute = pl.when(pl.int_range(pl.len()) > 0).then("query").alias("query")
     instances.with_columns(mute).write_parquet("instances.parquet")

@@ -1,10 +1,7 @@
 """Files of other programs: named by kind, by the older flags and entries, or recognised."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -24,7 +21,7 @@ RESULTS = {
 
 
 @pytest.fixture
-def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def results(tmp_path, monkeypatch):
     """The working directory, with evaluation results of one model."""
     path = tmp_path / "two-maps" / "some-model" / "evaluation_results.json"
     path.parent.mkdir(parents=True)
@@ -33,7 +30,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path.relative_to(tmp_path)
 
 
-def test_all_ways_to_name_a_reader_read_the_same(call: Any, results: Path) -> None:
+def test_all_ways_to_name_a_reader_read_the_same(call, results):
     job = f'family = "replication"\nitems = ["{results}"]\noutput = "out.parquet"\n'
     lines = [["--from-results", str(results)], ["--from", "results", str(results)], [str(results)]]
     call("replication", *lines[0], "-o", "first.parquet", "-q")
@@ -49,7 +46,7 @@ def test_all_ways_to_name_a_reader_read_the_same(call: Any, results: Path) -> No
         assert_frame_equal(pl.read_parquet("out.parquet"), expected)
 
 
-def test_a_reader_serves_every_family_whose_contract_it_satisfies(call: Any, samples: Path) -> None:
+def test_a_reader_serves_every_family_whose_contract_it_satisfies(call, samples):
     run = json.loads(Path("run.json").read_text())
     run["experiments"] = run["experiments"][:1]
     Path("one.json").write_text(json.dumps(run))
@@ -62,7 +59,7 @@ def test_a_reader_serves_every_family_whose_contract_it_satisfies(call: Any, sam
     assert "responses: column 'label' is Int64" in told
 
 
-def test_refusals(call: Any, results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_refusals(call, results, monkeypatch):
     two = ["--from", "rgb", "a", "--from", "runs", "b"]
     assert "are read by separate commands" in call("survey", *two, exit_code=2).stderr
     Path("t.json").write_text("{}")

@@ -1,8 +1,5 @@
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -17,7 +14,7 @@ FLAGS = (
 
 
 @pytest.fixture
-def bad(folder: Path, items: pl.DataFrame) -> pl.DataFrame:
+def bad(folder, items):
     """Row 1 lacks its label, row 2 one confidence, row 3 both."""
     row = pl.int_range(pl.len())
     bad = items.with_columns(
@@ -29,7 +26,7 @@ def bad(folder: Path, items: pl.DataFrame) -> pl.DataFrame:
     return bad
 
 
-def test_a_row_is_rejected_for_the_confidence_it_lacks(call: Any, bad: pl.DataFrame) -> None:
+def test_a_row_is_rejected_for_the_confidence_it_lacks(call, bad):
     done = call("selective", "bad.parquet", *FLAGS, "--on-invalid", "quarantine", "-q")
     assert "confidence: 46 of 48 rows accepted" in done.stderr
     assert "evidence: 45 of 48 rows accepted" in done.stderr
@@ -46,7 +43,7 @@ def test_a_row_is_rejected_for_the_confidence_it_lacks(call: Any, bad: pl.DataFr
     assert record == {"rows": 48, "rejected": {"confidence": 2, "evidence": 3}}
 
 
-def test_one_confidence_has_the_numbers_it_has_alone(call: Any, bad: pl.DataFrame) -> None:
+def test_one_confidence_has_the_numbers_it_has_alone(call, bad):
     call("selective", "bad.parquet", *FLAGS, "--on-invalid", "quarantine", "-q")
     both = pl.read_parquet("out.parquet")
     for name, rows in {"confidence": [1, 3], "evidence": [1, 2, 3]}.items():
@@ -56,7 +53,7 @@ def test_one_confidence_has_the_numbers_it_has_alone(call: Any, bad: pl.DataFram
         assert_frame_equal(both.filter(confidence=name), pl.read_parquet("out.parquet"))
 
 
-def test_nothing_is_left(call: Any, folder: Path, items: pl.DataFrame) -> None:
+def test_nothing_is_left(call, folder, items):
     items.with_columns(participant_id=None).write_parquet("bad.parquet")
     done = call("selective", "bad.parquet", *FLAGS, "--on-invalid", "quarantine")
     assert "evidence: 0 of 48 rows accepted" in done.stderr
@@ -64,7 +61,7 @@ def test_nothing_is_left(call: Any, folder: Path, items: pl.DataFrame) -> None:
     assert sorted(path.name for path in folder.glob(".*")) == []
 
 
-def test_the_quarantine_is_no_input(call: Any, bad: pl.DataFrame) -> None:
+def test_the_quarantine_is_no_input(call, bad):
     shutil.copy("bad.parquet", "out.rejected.parquet")
     flags = (*FLAGS, "--on-invalid", "quarantine")
     done = call("selective", "out.rejected.parquet", *flags, exit_code=1)

@@ -1,9 +1,6 @@
 """`evalframe replication`: the scores that it writes and prints."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -24,12 +21,12 @@ SPREADS = ("std_error", "lower", "upper", "drop_rate")
 
 
 @pytest.fixture
-def replication(commands: Any) -> Any:
+def replication(commands):
     """Run `evalframe replication` in a folder with `tests.parquet`."""
     return commands("replication", tests=TESTS)
 
 
-def scored(tests: pl.DataFrame = TESTS, **rules: Any) -> pl.DataFrame:
+def scored(tests=TESTS, **rules):
     """The tests with the evidence that the library computes."""
     room = humanstudy_bench if rules else ef.replication
     factors = room.with_bayes_factors(tests)
@@ -38,7 +35,7 @@ def scored(tests: pl.DataFrame = TESTS, **rules: Any) -> pl.DataFrame:
     return room.with_effect_sizes(shares.lazy().collect())
 
 
-def test_the_result_is_what_the_library_gives(replication: Any) -> None:
+def test_the_result_is_what_the_library_gives(replication):
     text = replication("tests.parquet", "-o", "out.parquet")
     found = pl.read_parquet("out.parquet")
     tests = scored()
@@ -59,7 +56,7 @@ def test_the_result_is_what_the_library_gives(replication: Any) -> None:
     assert parse(record["job"]).items == ("tests.parquet",)
 
 
-def test_a_folder_gets_every_table(replication: Any) -> None:
+def test_a_folder_gets_every_table(replication):
     replication("tests.parquet", "-o", "tables", "-q")
     found = {path.stem: pl.read_parquet(path) for path in Path("tables").iterdir()}
     assert found.keys() == {*TABLES}
@@ -81,7 +78,7 @@ def test_a_folder_gets_every_table(replication: Any) -> None:
     assert found["studies"]["ecs"].to_list() == by_study.to_list()
 
 
-def test_intervals_by_studies_and_findings(replication: Any) -> None:
+def test_intervals_by_studies_and_findings(replication):
     flags = ["--bootstrap", "30", "--level", "0.9", "--seed", "7"]
     text = replication("tests.parquet", "-o", "tables", *flags)
     assert "PAS [lower, upper]" in text
@@ -111,7 +108,7 @@ def test_intervals_by_studies_and_findings(replication: Any) -> None:
     assert_frame_equal(found_.select(models.columns), models)
 
 
-def test_rules_and_prior_odds(replication: Any) -> None:
+def test_rules_and_prior_odds(replication):
     text = replication("tests.parquet", "-o", "out.parquet", "--rules", "reference")
     assert "(mean_z), findings become studies by Fisher's z (mean_z)" in text
     assert "The original's rules." in text
@@ -139,7 +136,7 @@ def test_rules_and_prior_odds(replication: Any) -> None:
     )
 
 
-def test_every_level_gives_the_same(replication: Any) -> None:
+def test_every_level_gives_the_same(replication):
     replication("tests.parquet", "-o", "tables", "-q")
     expected = pl.read_parquet("tables/models.parquet")
     tests = pl.read_parquet("tables/tests.parquet")
@@ -179,7 +176,7 @@ def test_every_level_gives_the_same(replication: Any) -> None:
     assert_frame_equal(found.select(models.columns), models)
 
 
-def test_groups(replication: Any) -> None:
+def test_groups(replication):
     warm = [TESTS.with_columns(degree=pl.lit(degree)) for degree in (0.0, 0.7)]
     pl.concat([warm[0], warm[1].filter(pl.col("model") != "harbor-7b")]).write_parquet("w.parquet")
     text = replication("w.parquet", "-o", "tables", "--by", "model,degree", "--bootstrap", "9")
@@ -200,7 +197,7 @@ def test_groups(replication: Any) -> None:
     assert_frame_equal(pl.read_parquet("out.parquet"), expected)
 
 
-def test_domains_of_the_benchmark_are_known(replication: Any) -> None:
+def test_domains_of_the_benchmark_are_known(replication):
     keys = {"model": "m", "finding_id": "F1"}
     studies = pl.DataFrame({"study_id": ["study_001", "study_009", "study_010", "other"]})
     studies.with_columns(**{k: pl.lit(v) for k, v in keys.items()}, pas=0.5).write_parquet(
@@ -211,7 +208,7 @@ def test_domains_of_the_benchmark_are_known(replication: Any) -> None:
     assert found.rows() == [(None, 1), ("Cognition", 1), ("Strategic", 2)]
 
 
-def test_missing_tests_are_counted_and_told(replication: Any) -> None:
+def test_missing_tests_are_counted_and_told(replication):
     some = TESTS.filter((pl.col("model") != "harbor-7b") | (pl.col("study_id") != "two-maps"))
     is_mood = (pl.col("model") == "quill-70b") & (pl.col("test_id") == "mood")
     is_map = (pl.col("model") == "quill-70b") & (pl.col("test_id") == "certainty")
@@ -235,7 +232,7 @@ def test_missing_tests_are_counted_and_told(replication: Any) -> None:
     assert "lack" not in replication("validate", "tests.parquet")
 
 
-def test_impossible_weights_are_told(replication: Any) -> None:
+def test_impossible_weights_are_told(replication):
     keys = {"model": "m", "study_id": "s", "finding_id": "F1"}
     tests = pl.DataFrame({"test_id": [*"abcde"], "pas": [0.5, 0.7, 0.9, None, float("nan")]})
     infinite = [1.0, float("inf"), 1.0, 1.0, 1.0]
@@ -252,7 +249,7 @@ def test_impossible_weights_are_told(replication: Any) -> None:
     assert "Without a usable test: 1 of 1 findings, and with them 1 of 1 studies, which" in text
 
 
-def test_json_lines_keep_the_order_of_columns(replication: Any) -> None:
+def test_json_lines_keep_the_order_of_columns(replication):
     later = TESTS.head(1).with_columns(model=pl.lit("late"), zeta=1, alpha=2)
     TESTS.write_ndjson("tests.jsonl")
     with Path("tests.jsonl").open("a") as file:
@@ -262,7 +259,7 @@ def test_json_lines_keep_the_order_of_columns(replication: Any) -> None:
     assert columns[: TESTS.width + 2] == [*TESTS.columns, "alpha", "zeta"]
 
 
-def test_agents_without_data(replication: Any) -> None:
+def test_agents_without_data(replication):
     human = TESTS.filter(model="quill-70b").select(pl.exclude("^.*_agent$", "model"))
     human.write_parquet("human.parquet")
     text = replication("human.parquet", "-o", "tables", "--missing-agent", "uniform")
@@ -295,7 +292,7 @@ def test_agents_without_data(replication: Any) -> None:
         ({"bootstrap": {"n": 9, "cluster": "participant"}}, "drawn from responses; name them"),
     ],
 )
-def test_refused_jobs(entries: dict[str, Any], message: str) -> None:
+def test_refused_jobs(entries, message):
     with pytest.raises(ParameterError, match=message):
         parse({"family": "replication", "items": ["a.parquet"], **entries})
 
@@ -315,13 +312,13 @@ def test_refused_jobs(entries: dict[str, Any], message: str) -> None:
         ({"finding_rules": "mean"}, "unknown entry of job 'finding_rules'. Did you mean"),
     ],
 )
-def test_unknown_choices(entries: dict[str, Any], message: str) -> None:
+def test_unknown_choices(entries, message):
     with pytest.raises(UnknownNameError) as caught:
         parse({"family": "replication", "items": ["a.parquet"], **entries})
     assert message in str(caught.value)
 
 
-def test_a_guessed_size_of_f_is_told(replication: Any) -> None:
+def test_a_guessed_size_of_f_is_told(replication):
     is_f = pl.col("test_type") == "anova"
     sizes = ("n_total_human", "n_human")
     unsized = TESTS.with_columns(pl.when(~is_f).then(name).alias(name) for name in sizes)
@@ -335,7 +332,7 @@ def test_a_guessed_size_of_f_is_told(replication: Any) -> None:
     assert "Sizes:" not in replication("tests.parquet", "-o", "again", "--rules", "reference")
 
 
-def test_finished_tests_may_be_of_any_type(replication: Any) -> None:
+def test_finished_tests_may_be_of_any_type(replication):
     own = {"pas": 0.5, "effect_d_human": 0.2, "effect_d_agent": 0.4, "n_eff": 9.0}
     first = pl.int_range(pl.len()) == 0
     tests = TESTS.with_columns(
@@ -350,7 +347,7 @@ def test_finished_tests_may_be_of_any_type(replication: Any) -> None:
     assert made["pas"].null_count() == 0
 
 
-def test_the_original_reads_its_own_names(replication: Any) -> None:
+def test_the_original_reads_its_own_names(replication):
     renamed = pl.col("test_type").replace("mannwhitneyu", "wilcoxon")
     TESTS.with_columns(renamed).write_parquet("named.parquet")
     replication("named.parquet", "-o", "named.csv", "--rules", "reference", "-q")

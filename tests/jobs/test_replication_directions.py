@@ -1,9 +1,5 @@
 """`evalframe replication` of tests with, without and with half of their directions."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -17,12 +13,12 @@ TWO_WAY = "Two-way: 15 of 90 tests say nothing of the direction of effects (F, c
 
 
 @pytest.fixture
-def replication(commands: Any) -> Any:
+def replication(commands):
     """Run `evalframe replication` in a folder with tests of and without directions, in one line."""
     return commands("replication", in_one_line=True, tests=TESTS, given=GIVEN)
 
 
-def test_tests_without_a_direction_are_counted_and_told(replication: Any) -> None:
+def test_tests_without_a_direction_are_counted_and_told(replication):
     text = replication("tests.parquet", "-o", "tables")
     assert TWO_WAY in text
     assert "columns direction_human and direction_agent (1, -1 or 0) say it." in text
@@ -44,7 +40,7 @@ def test_tests_without_a_direction_are_counted_and_told(replication: Any) -> Non
     assert "Two-way: 90 of 90 tests" in text
 
 
-def test_a_direction_on_one_side_only_is_told_or_set_aside(replication: Any) -> None:
+def test_a_direction_on_one_side_only_is_told_or_set_aside(replication):
     mood = pl.col("test_id") == "mood"
     half = GIVEN.with_columns(pl.when(~mood).then("direction_agent").alias("direction_agent"))
     half.write_parquet("half.parquet")
@@ -61,7 +57,7 @@ def test_a_direction_on_one_side_only_is_told_or_set_aside(replication: Any) -> 
     assert "not so in 90 of 90" in replication("validate", "half.parquet", exit_code=1)
 
 
-def test_directions_against_a_statistic_are_told(replication: Any) -> None:
+def test_directions_against_a_statistic_are_told(replication):
     absolute = GIVEN.with_columns(pl.col("stat_human", "stat_agent").abs())
     absolute.write_parquet("absolute.parquet")
     message = "Directions: of 15 of 90 tests direction_human or direction_agent contradicts"
@@ -74,14 +70,14 @@ def test_directions_against_a_statistic_are_told(replication: Any) -> None:
     assert "contradicts" not in replication("validate", "given.parquet")
 
 
-def test_help_names_the_columns(replication: Any) -> None:
+def test_help_names_the_columns(replication):
     for command in (["--help"], ["scores", "--help"], ["validate", "--help"]):
         text = replication(*command)
         if command != ["--help"]:
             assert all(name in text for name in DIRECTIONS), command
 
 
-def test_responses_have_directions_where_humans_have(replication: Any) -> None:
+def test_responses_have_directions_where_humans_have(replication):
     sample_participants().write_parquet("responses.parquet")
     sample_designs().write_parquet("design.parquet")
     people = TESTS.filter(model="quill-70b").select(pl.exclude("^.*_agent$", "model"))

@@ -1,9 +1,6 @@
 """`evalframe replication --participants`: the agent side from responses."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -19,12 +16,12 @@ FLAGS = ("--participants", "responses.parquet", "--design", "design.parquet")
 
 
 @pytest.fixture
-def replication(commands: Any) -> Any:
+def replication(commands):
     """Run `evalframe replication` in a folder with tests, responses and their design."""
     return commands("replication", tests=TESTS, human=HUMAN, responses=RESPONSES, design=DESIGN)
 
 
-def test_statistics_of_agents_come_from_responses(replication: Any) -> None:
+def test_statistics_of_agents_come_from_responses(replication):
     replication("human.parquet", "-o", "tables", *FLAGS, "-q")
     found = pl.read_parquet("tables/tests.parquet")
     statistics = ef.replication.participant_statistics(RESPONSES, DESIGN)
@@ -46,7 +43,7 @@ def test_statistics_of_agents_come_from_responses(replication: Any) -> None:
     assert_frame_equal(pl.read_parquet("out.parquet"), models)
 
 
-def test_tables_of_text(replication: Any) -> None:
+def test_tables_of_text(replication):
     replication("human.parquet", "-o", "expected.parquet", *FLAGS, "-q")
     HUMAN.write_csv("human.csv")
     RESPONSES.write_csv("responses.csv")
@@ -68,7 +65,7 @@ def test_tables_of_text(replication: Any) -> None:
     assert "design.csv: 'conditions' must be lists, or their JSON such as" in told
 
 
-def test_participants_are_drawn(replication: Any) -> None:
+def test_participants_are_drawn(replication):
     flags = [*FLAGS, "--bootstrap", "4", "--seed", "5", "--cluster", "participant"]
     text = replication("human.parquet", "-o", "tables", *flags)
     assert "PAS [lower, upper]" in text
@@ -97,7 +94,7 @@ def test_participants_are_drawn(replication: Any) -> None:
     assert "Resampled: studies, 9 times." in text
 
 
-def test_tests_without_responses_or_without_humans(replication: Any) -> None:
+def test_tests_without_responses_or_without_humans(replication):
     few = RESPONSES.filter((pl.col("model") != "harbor-7b") | (pl.col("test_id") != "mood"))
     few.write_parquet("responses.parquet")
     text = replication("human.parquet", "-o", "out.parquet", *FLAGS)
@@ -110,7 +107,7 @@ def test_tests_without_responses_or_without_humans(replication: Any) -> None:
 
 
 MOOD = pl.col("test_id") == "mood"
-REFUSED: dict[str, tuple[dict[str, pl.DataFrame], list[str]]] = {
+REFUSED = {
     "an unknown condition": (
         {"responses": RESPONSES.with_columns(pl.col("condition").replace("lit", "Lit"))},
         [
@@ -160,9 +157,7 @@ REFUSED: dict[str, tuple[dict[str, pl.DataFrame], list[str]]] = {
 
 
 @pytest.mark.parametrize(("tables", "messages"), REFUSED.values(), ids=[*REFUSED])
-def test_responses_that_do_not_fit(
-    replication: Any, tables: dict[str, pl.DataFrame], messages: list[str]
-) -> None:
+def test_responses_that_do_not_fit(replication, tables, messages):
     for name, table in tables.items():
         table.write_parquet(f"{name}.parquet")
     told = replication("human.parquet", "-o", "out.csv", *FLAGS, exit_code=1)
@@ -172,7 +167,7 @@ def test_responses_that_do_not_fit(
     assert not Path("out.csv").exists()
 
 
-def test_flags_that_do_not_go_together(replication: Any) -> None:
+def test_flags_that_do_not_go_together(replication):
     args = ["human.parquet", "-o", "out.csv"]
     told = replication(*args, *FLAGS[:2], exit_code=1)
     assert "participants and design go together" in told

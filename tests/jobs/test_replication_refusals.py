@@ -1,9 +1,6 @@
 """What `evalframe replication` refuses, or sets aside."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -22,21 +19,19 @@ POSTERIORS = TESTS.select(
 
 
 @pytest.fixture
-def replication(commands: Any) -> Any:
+def replication(commands):
     """Run `evalframe replication` in an empty folder."""
     return commands("replication", in_one_line=True)
 
 
-def with_first(
-    column: str, value: Any, test_type: str | None = None, tests: pl.DataFrame = TESTS
-) -> pl.DataFrame:
+def with_first(column, value, test_type=None, tests=TESTS):
     """The tests with another value in the first row, or in the first of a type."""
     place = 0 if test_type is None else tests["test_type"].to_list().index(test_type)
     changed = pl.when(place == ROW).then(pl.lit(value)).otherwise(column)
     return tests.with_columns(changed.alias(column))
 
 
-IMPOSSIBLE: dict[str, tuple[pl.DataFrame, list[str]]] = {
+IMPOSSIBLE = {
     "an unknown type": (
         with_first("test_type", "t-tset"),
         [
@@ -81,7 +76,7 @@ IMPOSSIBLE: dict[str, tuple[pl.DataFrame, list[str]]] = {
 
 
 @pytest.mark.parametrize(("tests", "messages"), IMPOSSIBLE.values(), ids=[*IMPOSSIBLE])
-def test_impossible_tests(replication: Any, tests: pl.DataFrame, messages: list[str]) -> None:
+def test_impossible_tests(replication, tests, messages):
     tests.write_parquet("bad.parquet")
     told = replication("bad.parquet", "-o", "out.csv", exit_code=1)
     assert told.startswith("error: tests: 1 rule broken (rows are numbered from 0).")
@@ -96,7 +91,7 @@ def test_impossible_tests(replication: Any, tests: pl.DataFrame, messages: list[
     assert Path("out.csv").exists()
 
 
-def test_the_original_takes_what_is_impossible(replication: Any) -> None:
+def test_the_original_takes_what_is_impossible(replication):
     for name in (
         "an empty group",
         "k above n",
@@ -110,7 +105,7 @@ def test_the_original_takes_what_is_impossible(replication: Any) -> None:
         replication("bad.parquet", "-o", "out.csv", "--rules", "reference", exit_code=1)
 
 
-def test_a_statistic_that_is_unknown_is_missing(replication: Any) -> None:
+def test_a_statistic_that_is_unknown_is_missing(replication):
     unknown = pl.when(ROW < 3).then(float("nan")).otherwise("stat_agent").alias("stat_agent")
     TESTS.with_columns(unknown).write_parquet("tests.parquet")
     told = replication("tests.parquet", "-o", "out.csv")
@@ -121,7 +116,7 @@ def test_a_statistic_that_is_unknown_is_missing(replication: Any) -> None:
     assert "Missing:" in told
 
 
-TABLES: dict[str, tuple[pl.DataFrame, str]] = {
+TABLES = {
     "of findings": (
         pl.DataFrame({"model": ["a"], "study_id": ["s"], "finding_id": ["F"], "score": [0.5]}),
         "nothing says what came out on the human side: a table of tests needs 'pas', or",
@@ -143,14 +138,14 @@ TABLES: dict[str, tuple[pl.DataFrame, str]] = {
 
 
 @pytest.mark.parametrize(("tests", "message"), TABLES.values(), ids=[*TABLES])
-def test_tables_that_are_none_of_tests(replication: Any, tests: pl.DataFrame, message: str) -> None:
+def test_tables_that_are_none_of_tests(replication, tests, message):
     tests.write_parquet("bad.parquet")
     for args in (["bad.parquet", "-o", "out.csv"], ["validate", "bad.parquet"]):
         assert message in replication(*args, exit_code=1)
     assert not Path("out.csv").exists()
 
 
-COMMANDS: dict[str, tuple[list[str], int, str]] = {
+COMMANDS = {
     "no tests": (["-o", "out.csv"], 2, "name TESTS, or --from-results FOLDER"),
     "a file that is absent": (["no.parquet", "-o", "o.csv"], 1, "no file or folder 'no.parquet'"),
     "an unknown column": (
@@ -204,9 +199,7 @@ COMMANDS: dict[str, tuple[list[str], int, str]] = {
 
 
 @pytest.mark.parametrize(("args", "code", "message"), COMMANDS.values(), ids=[*COMMANDS])
-def test_commands_that_cannot_be_run(
-    replication: Any, args: list[str], code: int, message: str
-) -> None:
+def test_commands_that_cannot_be_run(replication, args, code, message):
     TESTS.write_parquet("tests.parquet")
     TESTS.filter(model="quill-70b").drop("model").write_parquet("one.parquet")
     Path("t.json").write_text("{}")

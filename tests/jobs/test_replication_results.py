@@ -1,10 +1,7 @@
 """`evalframe replication --from-results`: evaluation results of the original, written and read."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -17,12 +14,12 @@ TESTS = sample_tests()
 
 
 @pytest.fixture
-def replication(commands: Any) -> Any:
+def replication(commands):
     """Run `evalframe replication` in a folder with `tests.parquet`."""
     return commands("replication", tests=TESTS)
 
 
-def test_results_of_the_original(replication: Any) -> None:
+def test_results_of_the_original(replication):
     replication("tests.parquet", "-o", "tables", "--summary", "written", "-q")
     assert {path.name for path in Path("written").iterdir() if path.is_file()} == {
         *("benchmark_summary.csv", "benchmark_summary.json"),
@@ -49,8 +46,8 @@ def test_results_of_the_original(replication: Any) -> None:
     assert Path("other/simple_studies.csv").read_text() == same
 
 
-def test_results_of_tests_of_unknown_types(replication: Any) -> None:
-    def document(**last: Any) -> dict[str, Any]:
+def test_results_of_tests_of_unknown_types(replication):
+    def document(**last):
         sizes = {"human": 0.5, "agent": 0.25}
         effects = {f"{side}_effect_size": size for side, size in sizes.items()}
         test = {"finding_id": "F1", "pas": 0.8, "statistical_test_type": "t-test", **effects}

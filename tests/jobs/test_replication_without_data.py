@@ -1,10 +1,7 @@
 """`evalframe replication` of studies without data: one number in every table, file and print."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -27,7 +24,7 @@ TESTS = FULL.with_columns(
     if name.endswith("_agent") and name != "prior_odds_agent"
 )
 LACKING = ["n_studies_without_data", "n_findings_without_data"]
-RULES: dict[str, tuple[list[str], dict[str, Any]]] = {
+RULES = {
     "left out": ([], {}),
     "chance": (["--missing", "chance"], {"missing": "chance"}),
     "reference": (["--rules", "reference"], {"numbers": "original"}),
@@ -35,7 +32,7 @@ RULES: dict[str, tuple[list[str], dict[str, Any]]] = {
 
 
 @pytest.fixture
-def replication(commands: Any) -> Any:
+def replication(commands):
     """Run `evalframe replication` in a folder with `tests.parquet` and the responses to them."""
     people = TESTS.filter(model="quill-70b").select(pl.exclude("^.*_agent$", "model"))
     responses = sample_participants().filter(HAS_DATA)
@@ -44,14 +41,14 @@ def replication(commands: Any) -> Any:
     )
 
 
-def tables_in(folder: str) -> dict[str, pl.DataFrame]:
+def tables_in(folder):
     """The tables of a folder, without their order by rank."""
     found = {path.stem: pl.read_parquet(path) for path in Path(folder).iterdir()}
     return found | {"models": found["models"].sort("model")}
 
 
 @pytest.mark.parametrize(("flags", "options"), RULES.values(), ids=[*RULES])
-def test_one_number_everywhere(replication: Any, flags: list[str], options: dict[str, Any]) -> None:
+def test_one_number_everywhere(replication, flags, options):
     drawn = ["--bootstrap", "20", "--seed", "5", "--interval", "percentile"]
     text = replication("tests.parquet", "-o", "tables", "--summary", "files", *flags, *drawn)
     found = tables_in("tables")
@@ -104,7 +101,7 @@ def test_one_number_everywhere(replication: Any, flags: list[str], options: dict
         assert f"{value:.4f}" in line
 
 
-def test_what_has_no_data_might_as_well_not_be_there(replication: Any) -> None:
+def test_what_has_no_data_might_as_well_not_be_there(replication):
     TESTS.filter(HAS_DATA).write_parquet("some.parquet")
     drawn = ["--bootstrap", "20", "--seed", "5"]
     text = replication("tests.parquet", "-o", "tables", *drawn)
@@ -126,7 +123,7 @@ def test_what_has_no_data_might_as_well_not_be_there(replication: Any) -> None:
     assert chance["pas"].to_list() != pytest.approx(models["pas"].to_list(), abs=1e-3)
 
 
-def test_participants_are_scored_alike(replication: Any) -> None:
+def test_participants_are_scored_alike(replication):
     odds = pl.lit(2.0).alias("prior_odds_agent")
     for name in ("people.parquet", "tests.parquet"):
         pl.read_parquet(name).with_columns(odds).write_parquet(name)

@@ -11,7 +11,7 @@ from evalframe.jobs.samples import write_samples
 from evalframe.selective.sample import sample_items
 
 
-def test_write_samples_makes_the_folder_and_may_be_repeated(tmp_path: Path) -> None:
+def test_write_samples_makes_the_folder_and_may_be_repeated(tmp_path):
     folder = tmp_path / "new" / "samples"
     paths = write_samples(folder, participants=3)
     assert write_samples(folder, participants=3) == paths
@@ -33,7 +33,7 @@ def test_the_data_folder_is_the_default_sample(tmp_path):
             assert stored.read_bytes() == path.read_bytes()
 
 
-def test_write_samples_keeps_what_it_did_not_write(tmp_path: Path) -> None:
+def test_write_samples_keeps_what_it_did_not_write(tmp_path):
     (tmp_path / "items.parquet").write_text("mine")
     with pytest.raises(OutputError, match=r"already has items.parquet with other content"):
         write_samples(tmp_path)
@@ -42,13 +42,11 @@ def test_write_samples_keeps_what_it_did_not_write(tmp_path: Path) -> None:
     assert_frame_equal(pl.read_parquet(tmp_path / "items.parquet"), sample_items())
 
 
-def test_write_samples_that_fails_leaves_the_old_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_write_samples_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
     write_samples(tmp_path, seed=1)
     before = {path: path.read_bytes() for path in tmp_path.iterdir()}
 
-    def full(path: Path, target: Path) -> Path:
+    def full(path, target):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Path, "replace", full)
@@ -57,7 +55,7 @@ def test_write_samples_that_fails_leaves_the_old_file(
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_write_samples_says_why_a_folder_cannot_be_made(tmp_path: Path) -> None:
+def test_write_samples_says_why_a_folder_cannot_be_made(tmp_path):
     (tmp_path / "file").touch()
     with pytest.raises(OutputError, match=r"cannot write the samples to .*Not a directory"):
         write_samples(tmp_path / "file" / "folder")

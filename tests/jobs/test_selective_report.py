@@ -1,7 +1,5 @@
 """What is printed of selective metrics, letter by letter."""
 
-from __future__ import annotations
-
 from textwrap import dedent
 
 import polars as pl
@@ -11,7 +9,7 @@ import evalframe as ef
 from evalframe.jobs.selective.run import metrics_report
 
 
-def text(block: str) -> str:
+def text(block):
     return dedent(block).strip("\n")
 
 
@@ -31,7 +29,7 @@ WITH_INTERVAL = ("aurc", "augrc", "risk_at_0.20")
 
 
 @pytest.fixture
-def result() -> pl.DataFrame:
+def result():
     """As of `evaluate(..., by="mode")`."""
     return pl.DataFrame(
         [
@@ -50,7 +48,7 @@ def result() -> pl.DataFrame:
     )
 
 
-def test_what_matters_most(result: pl.DataFrame) -> None:
+def test_what_matters_most(result):
     assert metrics_report(result, ["mode"], level=0.95, notes=["Convention: population."]) == text(
         """
         mode      n    Cmax      AURC [lower, upper]     AUGRC [lower, upper]  risk@0.20  gain %   excess  optimal  achievable
@@ -66,7 +64,7 @@ def test_what_matters_most(result: pl.DataFrame) -> None:
     )
 
 
-def test_markdown(result: pl.DataFrame) -> None:
+def test_markdown(result):
     shown = metrics_report(result.filter(mode="few"), ["mode"], metrics=["aurc"], markdown=True)
     assert shown == text(
         """
@@ -77,7 +75,7 @@ def test_markdown(result: pl.DataFrame) -> None:
     )
 
 
-def test_metrics_that_are_asked_for_have_their_intervals(result: pl.DataFrame) -> None:
+def test_metrics_that_are_asked_for_have_their_intervals(result):
     shown = metrics_report(result, ["mode"], metrics=["risk_at_0.20", "eaugrc", "aurc_at_0.50"])
     assert shown.splitlines()[0].split() == [
         *("mode", "n", "risk@0.20", "[lower,", "upper]", "AUGRC", "excess", "AURC@0.50")
@@ -85,14 +83,14 @@ def test_metrics_that_are_asked_for_have_their_intervals(result: pl.DataFrame) -
     assert "Also" not in shown
 
 
-def test_details_go_where_lines_are_short(result: pl.DataFrame) -> None:
+def test_details_go_where_lines_are_short(result):
     lines = metrics_report(result, ["mode"], width=80).splitlines()
     assert len(lines[1]) <= 80
     assert lines[0].split()[:4] == ["mode", "n", "Cmax", "AURC"]
     assert "Not shown at 80 characters: gain %, excess, optimal, achievable." in lines
 
 
-def test_of_many_risks_three_are_shown() -> None:
+def test_of_many_risks_three_are_shown():
     coverages = [k / 10 for k in range(1, 10)]
     risks = pl.DataFrame(
         {
@@ -109,7 +107,7 @@ def test_of_many_risks_three_are_shown() -> None:
     assert lines[-1] == "Also in the result: risk_at (6)."
 
 
-def test_keys_may_have_the_names_of_metrics(result: pl.DataFrame) -> None:
+def test_keys_may_have_the_names_of_metrics(result):
     named = result.rename({"mode": "aurc"})
     lines = metrics_report(named, ["aurc"], metrics=["aurc"]).splitlines()
     assert lines[2].split() == ["zero", "1,328", "0.1066", "[0.0866,", "0.1266]"]
@@ -117,7 +115,7 @@ def test_keys_may_have_the_names_of_metrics(result: pl.DataFrame) -> None:
     assert len(metrics_report(nulls, ["mode"], metrics=["aurc"]).splitlines()) == 4
 
 
-def test_rows_left_out_are_counted(result: pl.DataFrame) -> None:
+def test_rows_left_out_are_counted(result):
     missing = result.with_columns(n_missing=pl.when(mode="few", metric="aurc").then(2).otherwise(0))
     head, _, zero, few, *_ = metrics_report(missing, ["mode"]).splitlines()
     assert head.split()[:4] == ["mode", "n", "missing", "Cmax"]
@@ -126,16 +124,16 @@ def test_rows_left_out_are_counted(result: pl.DataFrame) -> None:
     assert "missing" not in metrics_report(missing, ["mode"], metrics=["coverage"])
 
 
-def test_metrics_that_it_does_not_know_stand_under_their_names(result: pl.DataFrame) -> None:
+def test_metrics_that_it_does_not_know_stand_under_their_names(result):
     other = result.with_columns(metric=pl.lit("my_own")).unique("mode", maintain_order=True)
     assert metrics_report(other, ["mode"]).splitlines()[0].split() == ["mode", "n", "my_own"]
 
 
-def test_no_rows(result: pl.DataFrame) -> None:
+def test_no_rows(result):
     assert metrics_report(result.clear(), ["mode"]).splitlines()[-1] == "No rows."
 
 
-def test_what_evaluate_gives_reads_as_it_is() -> None:
+def test_what_evaluate_gives_reads_as_it_is():
     items = pl.DataFrame(
         {
             "person": [1, 2, 3, 4],

@@ -1,10 +1,7 @@
 """`evalframe survey`: the leaderboards that it writes and prints."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -27,7 +24,7 @@ KEYS = ["round", "segment_id", "question_id"]
 
 
 @pytest.fixture
-def survey(commands: Any) -> Any:
+def survey(commands):
     """Run `evalframe survey` in a folder with `said.parquet` and `survey.parquet`."""
     return commands("survey", survey=SURVEY, said=RESPONSES)
 
@@ -35,7 +32,7 @@ def survey(commands: Any) -> Any:
 SAID = ("said.parquet", "--truth", "survey.parquet")
 
 
-def scored(responses: pl.DataFrame = RESPONSES, *kinds: Any, **options: Any) -> pl.DataFrame:
+def scored(responses=RESPONSES, *kinds, **options):
     """What the library makes of responses, and of baselines beside them."""
     rows = responses.drop("n_options").join(DISTRIBUTIONS, on=KEYS, maintain_order="left")
     read = ef.survey.parse(rows, options="options")
@@ -45,7 +42,7 @@ def scored(responses: pl.DataFrame = RESPONSES, *kinds: Any, **options: Any) -> 
     return pl.concat([models, *(rows.select(shown) for rows in made)], how="diagonal_relaxed")
 
 
-def test_the_result_is_what_the_library_gives(survey: Any) -> None:
+def test_the_result_is_what_the_library_gives(survey):
     text = survey(*SAID, "-o", "out.parquet")
     expected = ef.survey.leaderboard(scored(RESPONSES, *USUAL))
     assert_frame_equal(pl.read_parquet("out.parquet"), expected)
@@ -59,7 +56,7 @@ def test_the_result_is_what_the_library_gives(survey: Any) -> None:
     assert parse(record["job"]).items == ("said.parquet",)
 
 
-def test_a_folder_gets_every_table(survey: Any) -> None:
+def test_a_folder_gets_every_table(survey):
     survey(*SAID, "-o", "tables", "-q")
     found = {path.stem: pl.read_parquet(path) for path in Path("tables").iterdir()}
     assert found.keys() == {*TABLES}
@@ -79,7 +76,7 @@ def test_a_folder_gets_every_table(survey: Any) -> None:
     assert len(found["scores"]) == 900 + 3 * 150
 
 
-def test_intervals_and_weights(survey: Any) -> None:
+def test_intervals_and_weights(survey):
     flags = ["--weighting", "question", "--bootstrap", "30", "--level", "0.9", "--seed", "7"]
     text = survey(*SAID, "-o", "tables", *flags, "--baselines", "uniform")
     assert "score [lower, upper]" in text
@@ -95,7 +92,7 @@ def test_intervals_and_weights(survey: Any) -> None:
     assert_frame_equal(pl.read_parquet("tables/pairwise.parquet"), pairs)
 
 
-def test_metrics_and_rules_of_the_original(survey: Any) -> None:
+def test_metrics_and_rules_of_the_original(survey):
     options = ["--metric", "earth-mover", "--rules", "reference", "--baselines", "uniform"]
     survey(*SAID, "-o", "tables", "-q", *options)
     percentages = ef.survey.as_survey(SURVEY).distributions(normalised=False)
@@ -113,7 +110,7 @@ def test_metrics_and_rules_of_the_original(survey: Any) -> None:
     assert pl.read_parquet("tables/attribute_breakdown.parquet").is_empty()
 
 
-def test_groups(survey: Any) -> None:
+def test_groups(survey):
     text = survey(*SAID, "-o", "out.parquet", "--by", "round,context_count")
     assert text.startswith("by_round  context_count  rank  model")
     assert "gender:female" in text
@@ -133,7 +130,7 @@ def test_groups(survey: Any) -> None:
     assert models["score"].to_list() == pytest.approx(expected["score"].to_list())
 
 
-def test_amounts_of_context(survey: Any) -> None:
+def test_amounts_of_context(survey):
     items = scored(RESPONSES, "uniform")
     left = "Items with context_count 0 count; 450 with another are left out (--context)."
     flags = ["--baselines", "uniform", "--bootstrap", "20"]
@@ -158,7 +155,7 @@ def test_amounts_of_context(survey: Any) -> None:
         parse(job)
 
 
-def test_segments_without_categories(survey: Any) -> None:
+def test_segments_without_categories(survey):
     plain = pl.DataFrame(
         {
             "model": ["a", "a", "b", "b"],
@@ -183,7 +180,7 @@ def test_segments_without_categories(survey: Any) -> None:
     assert pl.read_parquet("tables/disparity.parquet")["category"].to_list() == ["Age"]
 
 
-def test_baselines_answer_what_models_were_asked(survey: Any) -> None:
+def test_baselines_answer_what_models_were_asked(survey):
     part = RESPONSES.filter(pl.col("round") == "MB1", pl.col("segment_id") != "gender:male")
     part.write_parquet("part.parquet")
     survey("part.parquet", "--truth", "survey.parquet", "-o", "out.parquet", "-q")
@@ -196,7 +193,7 @@ def test_baselines_answer_what_models_were_asked(survey: Any) -> None:
         assert row["score"].item() == pytest.approx(scores.mean())
 
 
-def test_a_survey_without_sizes_has_no_marginal(survey: Any) -> None:
+def test_a_survey_without_sizes_has_no_marginal(survey):
     SURVEY.drop("sample_size").write_parquet("bare.parquet")
     text = survey("said.parquet", "--truth", "bare.parquet", "-o", "out.csv")
     assert "no sample sizes, so there is no marginal baseline" in text
@@ -205,12 +202,12 @@ def test_a_survey_without_sizes_has_no_marginal(survey: Any) -> None:
     assert "the survey has none; add it" in survey(*args, exit_code=1)
 
 
-def as_text(column: str) -> pl.Expr:
+def as_text(column):
     parts = pl.col(column).list.eval(pl.element().cast(pl.String)).list.join(", ")
     return pl.format("[{}]", parts).alias(column)
 
 
-def test_surveys_in_every_form(survey: Any) -> None:
+def test_surveys_in_every_form(survey):
     survey(*SAID, "-o", "expected.parquet", "-q")
     expected = pl.read_parquet("expected.parquet")
     SURVEY.write_csv("long.csv")
@@ -230,7 +227,7 @@ def test_surveys_in_every_form(survey: Any) -> None:
         assert_frame_equal(pl.read_parquet("out.parquet"), expected)
 
 
-def test_predictions_in_every_form(survey: Any) -> None:
+def test_predictions_in_every_form(survey):
     survey(*SAID, "-o", "expected.parquet", "-q")
     expected = pl.read_parquet("expected.parquet")
     rows = scored().drop("response", "actual", "options", "score", "parse_rule", "n_options")
@@ -243,7 +240,7 @@ def test_predictions_in_every_form(survey: Any) -> None:
         assert_frame_equal(pl.read_parquet("out.parquet"), expected, check_exact=False)
 
 
-def test_scores_are_taken_as_they_stand(survey: Any) -> None:
+def test_scores_are_taken_as_they_stand(survey):
     survey(*SAID, "-o", "tables", "-q")
     text = survey("tables/scores.parquet", "-o", "again.parquet")
     assert "the scores of the table" in text
@@ -257,7 +254,7 @@ def test_scores_are_taken_as_they_stand(survey: Any) -> None:
     assert_frame_equal(pl.read_parquet("out.parquet"), cosine)
 
 
-def test_temperatures_are_models_of_their_own(survey: Any) -> None:
+def test_temperatures_are_models_of_their_own(survey):
     warm = [RESPONSES.with_columns(temperature=pl.lit(degree)) for degree in (0.0, 0.7)]
     pl.concat(warm).write_parquet("warm.parquet")
     args = ["warm.parquet", "--truth", "survey.parquet", "-q", "--baselines", "uniform"]
@@ -272,7 +269,7 @@ def test_temperatures_are_models_of_their_own(survey: Any) -> None:
     assert "quill-70b" in pl.read_parquet("out.parquet")["model"]
 
 
-def test_rounds_where_only_one_side_has_them(survey: Any) -> None:
+def test_rounds_where_only_one_side_has_them(survey):
     one = SURVEY.filter(round="MB1"), RESPONSES.filter(round="MB1")
     survey_of_one, said = (frame.drop("round") for frame in one)
     for name, frame in {"one": one[0], "bare": survey_of_one}.items():
@@ -299,7 +296,7 @@ def test_rounds_where_only_one_side_has_them(survey: Any) -> None:
     assert "in rounds MB0, MB1; add a column 'round' to the predictions" in text
 
 
-def test_segments_under_their_old_names(survey: Any) -> None:
+def test_segments_under_their_old_names(survey):
     old, new = ("country:t-rkiye", "country:turkey")
     renamed = {
         name: frame.with_columns(pl.col("segment_id").replace("country:arlen", name))
@@ -312,7 +309,7 @@ def test_segments_under_their_old_names(survey: Any) -> None:
     assert segments.group_by("round").len()["len"].to_list() == [6, 6]
 
 
-def test_responses_to_prompts_of_several_questions(survey: Any) -> None:
+def test_responses_to_prompts_of_several_questions(survey):
     asked = ef.survey.prompts(SURVEY, batch_size=3)
     replies = [
         json.dumps({name: shares for name, shares in zip(*row, strict=True)})
@@ -331,7 +328,7 @@ def test_responses_to_prompts_of_several_questions(survey: Any) -> None:
     assert_frame_equal(pl.read_parquet("again.parquet"), pl.read_parquet("out.parquet"))
 
 
-def test_choices_are_those_of_the_library() -> None:
+def test_choices_are_those_of_the_library():
     assert {*METRIC_NAMES} == {*SIMILARITIES, *ALIASES}
     assert {*BASELINES} == {*MODELS}
 
@@ -346,6 +343,6 @@ def test_choices_are_those_of_the_library() -> None:
         ({"runs": True, "answers": ["a"]}, "not of run results"),
     ],
 )
-def test_refused_jobs(entries: dict[str, Any], message: str) -> None:
+def test_refused_jobs(entries, message):
     with pytest.raises(ParameterError, match=message):
         parse({"family": "survey", "items": ["a.parquet"], **entries})

@@ -1,10 +1,7 @@
 """What `evalframe survey` does with surveys alone: prompts, baselines, validation."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -24,12 +21,12 @@ SURVEY = sample_survey()
 
 
 @pytest.fixture
-def survey(commands: Any) -> Any:
+def survey(commands):
     """Run `evalframe survey` in a folder with a survey."""
     return commands("survey", in_one_line=True, survey=SURVEY)
 
 
-def test_prompts_about_participants(survey: Any) -> None:
+def test_prompts_about_participants(survey):
     attribute, value = (
         ef.survey.as_survey(SURVEY).segment_attributes.select("attribute", "value").row(0)
     )
@@ -49,7 +46,7 @@ def test_prompts_about_participants(survey: Any) -> None:
     assert "people.csv" in told
 
 
-def test_prompts_are_those_of_the_library(survey: Any) -> None:
+def test_prompts_are_those_of_the_library(survey):
     told = survey("prompts", "survey.parquet", "-o", "prompts.parquet")
     assert "MB1 10 8 80 0.0" in told
     assert told.endswith("150 prompts of 20 configurations in prompts.parquet")
@@ -89,7 +86,7 @@ def test_prompts_are_those_of_the_library(survey: Any) -> None:
     assert json.loads(lines[3])["input"][-1]["content"] == expected["prompt"][3]
 
 
-def replies() -> pl.DataFrame:
+def replies():
     """What a model says to the prompts in `prompts.jsonl`: the shares, in whole percentages."""
     rows = []
     for text in Path("prompts.jsonl").read_text(encoding="utf-8").splitlines():
@@ -104,7 +101,7 @@ def replies() -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("flags", ["", "--batch-size 3 --context-count 1"])
-def test_prompts_go_out_as_lines_and_come_back(survey: Any, call: Any, flags: str) -> None:
+def test_prompts_go_out_as_lines_and_come_back(survey, call, flags):
     survey("prompts", "survey.parquet", "-o", "prompts.jsonl", "-q", *flags.split())
     said = replies()
     said.head(-2).write_ndjson("replies.jsonl")
@@ -141,7 +138,7 @@ def test_prompts_go_out_as_lines_and_come_back(survey: Any, call: Any, flags: st
     assert len(read_provenance("job.parquet")["inputs"]) == 3
 
 
-def test_runs_of_prompts(survey: Any) -> None:
+def test_runs_of_prompts(survey):
     survey("prompts", "survey.parquet", "-o", "prompts.jsonl", "-q")
     runs = [replies().with_columns(model=pl.lit("m"), temperature=t) for t in (0.0, 1.0)]
     pl.concat(runs).write_csv("runs.csv")
@@ -160,7 +157,7 @@ def test_runs_of_prompts(survey: Any) -> None:
     assert "is one of the inputs" in survey("runs.csv", *args, exit_code=1)
 
 
-def test_texts_of_questions_from_another_table(survey: Any) -> None:
+def test_texts_of_questions_from_another_table(survey):
     SURVEY.drop("question_text", "option_label").write_parquet("bare.parquet")
     keys = ["round", "question_id"]
     texts = SURVEY.group_by(*keys, "question_text", maintain_order=True).agg(
@@ -199,11 +196,11 @@ def test_texts_of_questions_from_another_table(survey: Any) -> None:
         ),
     ],
 )
-def test_refused_prompts(survey: Any, flags: str, exit_code: int, message: str) -> None:
+def test_refused_prompts(survey, flags, exit_code, message):
     assert message in survey("prompts", "survey.parquet", *flags.split(), exit_code=exit_code)
 
 
-def test_options_of_prompts_are_those_of_the_library() -> None:
+def test_options_of_prompts_are_those_of_the_library():
     flags = {each.name: each for each in fields_of(Prompts)}
     choices = {"context_format": ContextFormat, "eval_type": EvalType, "reasoning": Reasoning}
     for name, library in choices.items():
@@ -212,7 +209,7 @@ def test_options_of_prompts_are_those_of_the_library() -> None:
     assert flags["n_individuals"].default == N_INDIVIDUALS
 
 
-def test_baselines_are_those_of_the_library(survey: Any) -> None:
+def test_baselines_are_those_of_the_library(survey):
     told = survey("baselines", "survey.parquet", "-o", "scores.parquet")
     found = pl.read_parquet("scores.parquet")
     kinds = ("uniform", "marginal", "cross_segment")
@@ -236,7 +233,7 @@ def test_baselines_are_those_of_the_library(survey: Any) -> None:
     assert_frame_equal(found.drop("model"), dirichlet.drop("model"))
 
 
-def test_rounds_before(survey: Any) -> None:
+def test_rounds_before(survey):
     """A survey of later rounds, and the same questions in a file of earlier ones."""
     later = SURVEY.filter(round="MB1")
     before = later.with_columns(round=pl.lit("MB0"), share=pl.col("share").reverse())
@@ -267,11 +264,11 @@ def test_rounds_before(survey: Any) -> None:
         ("-o s.parquet --prior survey.parquet --kinds uniform", "are for the kind prior_round"),
     ],
 )
-def test_refused_baselines(survey: Any, flags: str, message: str) -> None:
+def test_refused_baselines(survey, flags, message):
     assert message in survey("baselines", "survey.parquet", *flags.split(), exit_code=1)
 
 
-def test_surveys_are_checked(survey: Any) -> None:
+def test_surveys_are_checked(survey):
     told = survey("validate", "survey.parquet")
     assert told.startswith("valid: MB1, MB2: 15 questions, 20 segments, 150 distributions")
     assert "4 segments have fewer than 30 respondents: country:dunmere (MB1)" in told

@@ -1,9 +1,6 @@
 """What `evalframe survey` refuses, or sets aside."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -16,17 +13,17 @@ ROW = pl.int_range(pl.len())
 
 
 @pytest.fixture
-def survey(commands: Any) -> Any:
+def survey(commands):
     """Run `evalframe survey` in a folder with a survey and with what was said about it."""
     return commands("survey", in_one_line=True, survey=SURVEY, said=RESPONSES)
 
 
-def first(rows: int, column: str, value: Any) -> pl.DataFrame:
+def first(rows, column, value):
     """The responses with another value in the first rows."""
     return RESPONSES.with_columns(pl.when(ROW.lt(rows)).then(value).otherwise(column).alias(column))
 
 
-PREDICTIONS: dict[str, tuple[pl.DataFrame, int, list[str]]] = {
+PREDICTIONS = {
     "an unknown segment": (
         first(1, "segment_id", pl.lit("gender:mal")),
         1,
@@ -76,9 +73,7 @@ PREDICTIONS: dict[str, tuple[pl.DataFrame, int, list[str]]] = {
 
 
 @pytest.mark.parametrize(("rows", "broken", "messages"), PREDICTIONS.values(), ids=[*PREDICTIONS])
-def test_predictions_that_do_not_fit(
-    survey: Any, rows: pl.DataFrame, broken: int, messages: list[str]
-) -> None:
+def test_predictions_that_do_not_fit(survey, rows, broken, messages):
     rows.write_parquet("bad.parquet")
     args = ["bad.parquet", "--truth", "survey.parquet", "-o", "out.csv"]
     told = survey(*args, exit_code=1)
@@ -108,7 +103,7 @@ NUMBERS = {
 
 
 @pytest.mark.parametrize(("shares", "message"), NUMBERS.values(), ids=[*NUMBERS])
-def test_predicted_shares_that_are_none(survey: Any, shares: pl.Expr, message: str) -> None:
+def test_predicted_shares_that_are_none(survey, shares, message):
     wrong = pl.when(ROW == 0).then(shares).otherwise(SHARES).alias("predicted")
     rows = READ.drop("response", "status").with_columns(wrong)
     rows.write_parquet("bad.parquet")
@@ -132,7 +127,7 @@ def test_predicted_shares_that_are_none(survey: Any, shares: pl.Expr, message: s
     assert pl.read_parquet("out.parquet")["score"].item() == 0.0
 
 
-def test_whole_percentages(survey: Any) -> None:
+def test_whole_percentages(survey):
     shares = ef.survey.as_distributions(SURVEY).select(
         "round", "segment_id", "question_id", predicted="actual", model=pl.lit("a")
     )
@@ -142,7 +137,7 @@ def test_whole_percentages(survey: Any) -> None:
     assert pl.read_parquet("out.parquet")["score"][0] > 0.98
 
 
-def share(row: int, value: float) -> pl.DataFrame:
+def share(row, value):
     return SURVEY.with_columns(share=pl.when(ROW.eq(row)).then(value).otherwise("share"))
 
 
@@ -166,7 +161,7 @@ def test_faults_of_the_survey_are_errors_and_not_set_aside(survey, table, messag
     assert told.startswith("invalid: bad.parquet: survey: ")
 
 
-def test_lists_that_are_no_distributions(survey: Any) -> None:
+def test_lists_that_are_no_distributions(survey):
     lists = ef.survey.as_distributions(SURVEY).select("round", "question_id", "segment_id")
     texts = pl.when(ROW == 3).then(pl.lit("[0.5, half]")).otherwise(pl.lit("[0.5, 0.5]"))
     lists.with_columns(texts.alias("actual")).write_csv("bad.csv")
@@ -175,7 +170,7 @@ def test_lists_that_are_no_distributions(survey: Any) -> None:
     assert "actual=[0.5, None]" in told
 
 
-def test_a_segment_without_truth(survey: Any) -> None:
+def test_a_segment_without_truth(survey):
     silent = (pl.col("segment_id") == "gender:male") & (pl.col("question_id") == "mb1-q1")
     SURVEY.filter(~silent).write_parquet("gap.parquet")
     args = ["said.parquet", "--truth", "gap.parquet", "-o", "out.parquet"]
@@ -187,7 +182,7 @@ def test_a_segment_without_truth(survey: Any) -> None:
 
 
 @pytest.mark.parametrize("suffix", ["csv", "jsonl"])
-def test_text_that_is_not_utf_8(survey: Any, suffix: str) -> None:
+def test_text_that_is_not_utf_8(survey, suffix):
     flat = RESPONSES.with_columns(pl.col("response").str.replace_all("\n", " "))
     flat = flat.with_columns(pl.when(ROW == 6).then(pl.lit("XX")).otherwise("model").alias("model"))
     text = flat.write_csv() if suffix == "csv" else flat.write_ndjson()
@@ -232,7 +227,7 @@ TRUTH = ["--truth", "survey.parquet"]
         (["runs/0.json", *TRUTH, "-o", "o.csv"], 1, "are read by --from KIND PATH"),
     ],
 )
-def test_refusals(survey: Any, args: list[str], exit_code: int, message: str) -> None:
+def test_refusals(survey, args, exit_code, message):
     Path("runs").mkdir()
     Path("runs/0.json").write_text('{"config": {"tags": ["other"]}}')
     told = survey(*args, exit_code=exit_code)

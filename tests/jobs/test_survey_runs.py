@@ -1,10 +1,7 @@
 """`evalframe survey --from-runs`: leaderboards of run results of the original."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -13,12 +10,12 @@ from evalframe.jobs.run import read_provenance
 
 
 @pytest.fixture
-def survey(commands: Any) -> Any:
+def survey(commands):
     """Run `evalframe survey` in an empty folder."""
     return commands("survey")
 
 
-def run_result(segment: str, scores: dict[str, float], **dtef: Any) -> dict[str, Any]:
+def run_result(segment, scores, **dtef):
     context = {"surveyId": "s1", "segmentId": segment, "contextQuestionCount": 0, **dtef}
     cells = {f"q1-{segment}": {m: {"avgCoverageExtent": score} for m, score in scores.items()}}
     return {
@@ -29,7 +26,7 @@ def run_result(segment: str, scores: dict[str, float], **dtef: Any) -> dict[str,
     }
 
 
-def test_run_results_of_the_original(survey: Any) -> None:
+def test_run_results_of_the_original(survey):
     Path("runs").mkdir()
     segments = {"gender:male": {"a": 0.5, "b": 0.25}, "gender:female": {"a": 1.0, "b": 0.25}}
     for number, (segment, scores) in enumerate(segments.items()):
@@ -67,7 +64,7 @@ def test_run_results_of_the_original(survey: Any) -> None:
     assert "4 of 4 scores of these run results have no response" in text
 
 
-def test_golden_run_results(survey: Any, golden: Any) -> None:
+def test_golden_run_results(survey, golden):
     content = golden("survey/aggregation")
     Path("runs").mkdir()
     for number, result in content["results"].items():
@@ -80,7 +77,7 @@ def test_golden_run_results(survey: Any, golden: Any) -> None:
     assert found.rows() == wanted
 
 
-def test_prompts_about_several_questions(survey: Any) -> None:
+def test_prompts_about_several_questions(survey):
     """They have no question of their own, and baselines answer what the segment was asked."""
     Path("runs").mkdir()
     result = run_result("gender:male", {"a": 0.5})

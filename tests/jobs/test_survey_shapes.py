@@ -1,9 +1,5 @@
 """`evalframe survey` with surveys and predictions in other shapes: the same leaderboard of each."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -27,17 +23,17 @@ PREDICTIONS = SHARES.group_by("model", *KEYS, maintain_order=True).agg("predicte
 
 
 @pytest.fixture
-def survey(commands: Any) -> Any:
+def survey(commands):
     return commands("survey", in_one_line=True)
 
 
-def board(survey: Any, *args: str) -> tuple[pl.DataFrame, str]:
+def board(survey, *args):
     text = survey(*args, "-o", "out.parquet")
     return pl.read_parquet("out.parquet"), text
 
 
 @pytest.fixture
-def expected(survey: Any) -> pl.DataFrame:
+def expected(survey):
     PREDICTIONS.write_parquet("said.parquet")
     LISTS.write_parquet("lists.parquet")
     return board(survey, "said.parquet", "--truth", "lists.parquet")[0]
@@ -45,7 +41,7 @@ def expected(survey: Any) -> pl.DataFrame:
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
 @pytest.mark.parametrize("shape", [name for name in SHAPES if name != "lists"])
-def test_a_survey_in_any_shape(survey: Any, expected: pl.DataFrame, shape: str, form: str) -> None:
+def test_a_survey_in_any_shape(survey, expected, shape, form):
     table, answers = SHAPES[shape]
     getattr(table, f"write_{form}")(f"truth.{form}")
     flags = ["--answers", ",".join(answers)] if answers else []
@@ -54,7 +50,7 @@ def test_a_survey_in_any_shape(survey: Any, expected: pl.DataFrame, shape: str, 
     assert found["model"].to_list()[:2] == ["right", "near"]
 
 
-def test_predictions_in_other_shapes(survey: Any, expected: pl.DataFrame) -> None:
+def test_predictions_in_other_shapes(survey, expected):
     """A row per option, in any order of rows and options, or a column for each."""
     percent = pl.format("{}%", pl.col("predicted") * 100)
     long = SHARES.drop("actual").sample(fraction=1, shuffle=True, seed=1)
@@ -95,7 +91,7 @@ def test_predictions_in_other_shapes(survey: Any, expected: pl.DataFrame) -> Non
     )
 
 
-def test_predicted_and_actual_in_one_file(survey: Any, expected: pl.DataFrame) -> None:
+def test_predicted_and_actual_in_one_file(survey, expected):
     keys = [*KEYS, "sample_size"]
     sizes = LISTS.select(keys)
     PREDICTIONS.join(LISTS, on=KEYS).write_parquet("both.parquet")
@@ -116,7 +112,7 @@ def test_predicted_and_actual_in_one_file(survey: Any, expected: pl.DataFrame) -
     )
 
 
-def test_columns_by_other_names(survey: Any, expected: pl.DataFrame) -> None:
+def test_columns_by_other_names(survey, expected):
     """A column that plays a role makes no segments, and tells no predictions apart."""
     people = PEOPLE.with_row_index("who").with_columns(w=pl.lit(2.0))
     people.write_csv("people.csv")
@@ -139,7 +135,7 @@ def test_columns_by_other_names(survey: Any, expected: pl.DataFrame) -> None:
     assert "--column share=NAME --column percent=NAME --column count=NAME" in text
 
 
-def test_what_is_assumed_is_printed(survey: Any, expected: pl.DataFrame) -> None:
+def test_what_is_assumed_is_printed(survey, expected):
     people = PEOPLE.with_columns(hot=pl.when(pl.int_range(40) > 3).then("hot"), weight=pl.lit(1.0))
     people.write_csv("people.csv")
     _, text = board(survey, "said.parquet", "--truth", "people.csv", "--answers", "hot,trust")
@@ -163,7 +159,7 @@ def test_what_is_assumed_is_printed(survey: Any, expected: pl.DataFrame) -> None
     assert len(expected) == 6
 
 
-def test_answers_that_are_nowhere(survey: Any, expected: pl.DataFrame) -> None:
+def test_answers_that_are_nowhere(survey, expected):
     args = ("said.parquet", "--truth", "lists.parquet", "--answers", "hot", "-o", "o.csv")
     assert "leave out --answers" in survey(*args, exit_code=1)
     PEOPLE.write_csv("people.csv")

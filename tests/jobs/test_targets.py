@@ -1,10 +1,5 @@
 """Outputs that are a file for one table, or a folder for all of them."""
 
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import polars as pl
 import pytest
 
@@ -15,7 +10,7 @@ from evalframe.replication.sample import sample_tests
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -38,7 +33,7 @@ def test_folders_with_names_of_files(folder, call):
     assert len(pl.read_csv("keep.csv")) > 1
 
 
-def test_a_name_that_is_too_long_is_no_folder(folder: Path, call: Any) -> None:
+def test_a_name_that_is_too_long_is_no_folder(folder, call):
     sample_tests().write_parquet("items.parquet")
     for name in ("x" * 300 + ".csv", "x" * 300, "x" * 300 + "/"):
         told = call("replication", "items.parquet", "-o", name, exit_code=1).output
@@ -49,7 +44,7 @@ def test_a_name_that_is_too_long_is_no_folder(folder: Path, call: Any) -> None:
     ("output", "is_folder"),
     [("a.csv", False), ("a", True), ("a.csv/", True), ("there.csv", True), (".hidden", True)],
 )
-def test_what_an_output_stands_for(folder: Path, output: str, is_folder: bool) -> None:
+def test_what_an_output_stands_for(folder, output, is_folder):
     (folder / "there.csv").mkdir()
     target = target_of(output, folder)
     assert target is not None

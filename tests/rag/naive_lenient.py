@@ -1,7 +1,5 @@
 """The lenient rules, one text after the other, in plain Python."""
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections import Counter

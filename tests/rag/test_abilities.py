@@ -1,7 +1,5 @@
 """The four abilities: which a row tests, the published layouts, and the price of noise."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

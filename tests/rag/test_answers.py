@@ -1,7 +1,5 @@
 """Answers of every published shape: hand-made, golden and real ones, and all that has none."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl

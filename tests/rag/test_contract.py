@@ -1,7 +1,5 @@
 """The tables of instances and responses: what they must hold, and what is said if they do not."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """Counts of documents in closed form: golden values, and lengths and rates out of bounds."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """Documents in the seeded order: what they follow from, and how they are distributed."""
 
-from __future__ import annotations
-
 from itertools import pairwise, permutations
 
 import polars as pl

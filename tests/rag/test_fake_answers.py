@@ -1,7 +1,5 @@
 """Fake answers: found or not, inside and outside of accepted ones, in either mode."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """Responses joined with their instances, and what is said if they have none."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

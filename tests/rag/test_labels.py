@@ -1,7 +1,5 @@
 """Labels of responses: golden values, real responses, a naive program, and shapes of answers."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """A third language: its phrases in labels of either mode, and its words in prompts."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """Lenient labels: worked examples, tiers, a naive program, parameters, and what stays strict."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from hypothesis import given, settings

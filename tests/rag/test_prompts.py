@@ -1,7 +1,5 @@
 """Prompts out to runners, and responses back in."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Counters and rates: weights, intervals, and columns that are missing."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Several responses to a question: golden unions, lengths that differ, and what has no label."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """From instances to rates by way of prompts and responses; what the original drops is told."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl

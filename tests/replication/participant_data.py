@@ -1,7 +1,5 @@
 """Responses to one test of every kind, and what scipy makes of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 from scipy import stats
@@ -26,11 +24,11 @@ CASES = {
 P0, NULL_VALUE = 0.3, 0.25
 
 
-def keyed(test_id: str, study: int = 1) -> dict[str, str]:
+def keyed(test_id, study=1):
     return dict(zip(KEYS, (f"s{study}", "main", "F1", test_id), strict=True))
 
 
-def design_of(studies: int = 1, cases: dict = CASES) -> pl.DataFrame:
+def design_of(studies=1, cases=CASES):
     rows = [
         {
             **keyed(test_id, study),
@@ -47,9 +45,7 @@ def design_of(studies: int = 1, cases: dict = CASES) -> pl.DataFrame:
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
-def responses_of(
-    rng: np.random.Generator, people: int = 30, studies: int = 1, *, coarse: bool = False
-) -> pl.DataFrame:
+def responses_of(rng, people=30, studies=1, *, coarse=False):
     """Each participant takes part in all tests of the study, in one condition each."""
     parts = []
     for study in range(1, studies + 1):
@@ -78,7 +74,7 @@ def responses_of(
     return pl.concat(parts)
 
 
-def by_scipy(test_id: str, rows: pl.DataFrame) -> float:
+def by_scipy(test_id, rows):
     """The statistic that scipy gives."""
     conditions = CASES[test_id][2]
     groups = [rows.filter(condition=c)["value"].to_numpy() for c in conditions or []]

@@ -1,7 +1,5 @@
 """Tests of several models in findings and studies, and naive bootstraps of them."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

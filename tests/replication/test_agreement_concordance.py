@@ -1,7 +1,5 @@
 """Concordance and the regression line as metrics: golden values, exact arithmetic, laws."""
 
-from __future__ import annotations
-
 import math
 from fractions import Fraction
 

@@ -1,7 +1,5 @@
 """ECS by groups, domains, studies and findings, against golden values and a plain program."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

@@ -1,7 +1,5 @@
 """Scores of what is impossible, of rows without a study, and of tests that stand for several."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Posteriors from Bayes factors, and PAS of single tests."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

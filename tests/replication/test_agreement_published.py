@@ -1,7 +1,5 @@
 """PAS of the published benchmark, recomputed from its findings, studies and human tests."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """PAS from tests to findings, studies, domains and models, against golden and published values."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

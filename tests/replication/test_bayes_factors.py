@@ -1,7 +1,5 @@
 """Bayes factors: golden values by both rules, impossible input, the legacy ones."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Bayes factors against forty digits, and in order, over the whole range of what is possible."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal, localcontext
 

@@ -1,7 +1,5 @@
 """Bayes factors of whole tables: types, stand-ins, sides, refusals, the published human tests."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

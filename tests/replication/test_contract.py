@@ -1,7 +1,3 @@
-from __future__ import annotations
-
-from pathlib import Path
-
 import polars as pl
 import pytest
 
@@ -22,7 +18,7 @@ CHI = {"stat_human": 4.0, "df1_human": 1, "n_total_human": 80}
 POSTERIORS = {"pi_plus_agent": 0.7, "pi_minus_agent": 0.1, "pi_zero_agent": 0.2}
 
 
-def check(test_type: str | None = "t-test", **columns: object) -> None:
+def check(test_type="t-test", **columns):
     row = {**KEY, "test_type": test_type, **columns}
     validate(pl.DataFrame({name: [value] for name, value in row.items()}), replication_contract())
 
@@ -52,7 +48,7 @@ def check(test_type: str | None = "t-test", **columns: object) -> None:
         (None, {"pi_plus_agent": None, "pi_minus_agent": 0.9, "pi_zero_agent": 0.9}),
     ],
 )
-def test_good_and_missing_values_pass(test_type: str | None, columns: dict[str, object]) -> None:
+def test_good_and_missing_values_pass(test_type, columns):
     check(test_type, **columns)
 
 
@@ -95,12 +91,12 @@ def test_good_and_missing_values_pass(test_type: str | None, columns: dict[str, 
         (None, {"stat_human": "t = 2"}, "'stat_human' is String, not a number"),
     ],
 )
-def test_bad_values_are_told(test_type: str | None, columns: dict[str, object], rule: str) -> None:
+def test_bad_values_are_told(test_type, columns, rule):
     with pytest.raises(ContractError, match=rule):
         check(test_type, **columns)
 
 
-def test_the_error_lists_rows_and_names() -> None:
+def test_the_error_lists_rows_and_names():
     table = pl.DataFrame({**KEY, "test_type": ["t-test", "ttset"], "test_id": ["t", "u"]})
     with pytest.raises(ContractError) as told:
         validate(table, replication_contract())
@@ -109,7 +105,7 @@ def test_the_error_lists_rows_and_names() -> None:
     assert "Remedy: write one of anova, binomial, chi-square" in str(told.value)
 
 
-def test_repeats_are_found() -> None:
+def test_repeats_are_found():
     table = pl.DataFrame({**KEY, "test_type": ["t-test"] * 2, "run": [1, 2]})
     with pytest.raises(ContractError, match=r"are unique.*\n.*\(as row 0\)"):
         validate(table, replication_contract())
@@ -120,7 +116,7 @@ def test_repeats_are_found() -> None:
     assert validate(table.drop("sub_study_id", "test_id", "model"), contract).rows == 2
 
 
-def test_rows_can_be_set_apart(tmp_path: Path) -> None:
+def test_rows_can_be_set_apart(tmp_path):
     table = pl.DataFrame({**KEY, "test_id": ["t", "u"], "pas": [0.5, 1.5]})
     rejected = tmp_path / "rejected.parquet"
     found = validate(table, replication_contract(), on_invalid="quarantine", quarantine=rejected)
@@ -128,7 +124,7 @@ def test_rows_can_be_set_apart(tmp_path: Path) -> None:
     assert pl.read_parquet(rejected)["broken_rules"].to_list() == [["pas lies in [0, 1]"]]
 
 
-def test_published_human_tests_pass(shared: Path) -> None:
+def test_published_human_tests_pass(shared):
     published = pl.read_parquet(shared / "data/replication/human_tests.parquet")
     names = ["stat", "n1", "n2", "df1", "df2", "n_total", "p0", "independent", "direction"]
     tests = published.select(
@@ -151,7 +147,7 @@ def test_published_human_tests_pass(shared: Path) -> None:
         validate(tests, replication_contract(model=None))
 
 
-def test_responses_and_designs() -> None:
+def test_responses_and_designs():
     import numpy as np
 
     responses = responses_of(np.random.default_rng(0), 5).with_columns(weight=pl.lit(1.0))
@@ -170,7 +166,7 @@ def test_responses_and_designs() -> None:
     assert validate(yes, contract).rejected == 0
 
 
-def test_missing_tests_are_told() -> None:
+def test_missing_tests_are_told():
     rows = [("a", "s1", None), ("a", "s1", "F2"), ("b", "s1", None), ("c", "s1", "F2")]
     tests = pl.DataFrame(rows, schema=["model", "study_id", "finding_id"], orient="row")
     assert missing_tests(tests.lazy()).collect().rows() == [("b", "s1", "F2"), ("c", "s1", None)]

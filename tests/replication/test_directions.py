@@ -1,7 +1,5 @@
 """Directions of effects: given, derived from signed statistics, or none, so that PAS is two-way."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Golden effect sizes by both rule sets, hand-checkable ones, and impossible input."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Effects of whole tables of tests, sample sizes, and the published human effects."""
 
-from __future__ import annotations
-
 import math
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """From what a table of tests holds to the PAS and the effects of each test, by hand."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

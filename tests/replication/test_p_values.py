@@ -1,7 +1,5 @@
 """Tails, p-values and reports: by hand, and against scipy."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -22,13 +20,13 @@ from replication.participant_data import CASES, KEYS, by_scipy, design_of, keyed
 STAT = "stat_agent"
 
 
-def made(responses: pl.DataFrame, design: pl.DataFrame | None = None) -> dict[str, dict]:
+def made(responses, design=None):
     design = design_of() if design is None else design
     table = participant_statistics(responses, design, by=None)
     return {row["test_id"]: row for row in table.iter_rows(named=True)}
 
 
-def sample(test_id: str, values: list, put: list | None = None, **more: object) -> dict:
+def sample(test_id, values, put=None, **more):
     """The statistics of one test whose responses are these."""
     count = len(values)
     rows = {**keyed(test_id), "participant_id": range(count), "value": values}
@@ -44,7 +42,7 @@ def sample(test_id: str, values: list, put: list | None = None, **more: object) 
 
 @pytest.mark.parametrize("coarse", [False, True])
 @pytest.mark.parametrize("people", [7, 40, 301])
-def test_statistics_are_those_of_scipy(people: int, *, coarse: bool) -> None:
+def test_statistics_are_those_of_scipy(people, *, coarse):
     responses = responses_of(np.random.default_rng(people), people, coarse=coarse)
     found = made(responses)
     assert list(found) == sorted(CASES)
@@ -55,7 +53,7 @@ def test_statistics_are_those_of_scipy(people: int, *, coarse: bool) -> None:
         assert row[STAT] == pytest.approx(expected, rel=1e-11, abs=1e-12), test_id
 
 
-def test_sizes_degrees_and_cells() -> None:
+def test_sizes_degrees_and_cells():
     found = made(responses_of(np.random.default_rng(0), 30))
     said = {
         test_id: {k.removesuffix("_agent"): v for k, v in row.items() if v is not None}
@@ -90,9 +88,7 @@ def test_sizes_degrees_and_cells() -> None:
         ("one", [1.0, 2.0], None, 1),
     ],
 )
-def test_direction_is_the_sign_of_the_effect(
-    test_id: str, values: list, conditions: list | None, direction: int
-) -> None:
+def test_direction_is_the_sign_of_the_effect(test_id, values, conditions, direction):
     assert sample(test_id, values, conditions)["direction_agent"] == direction
 
 
@@ -116,13 +112,13 @@ def test_direction_is_the_sign_of_the_effect(
         ("independent", [None, None], ["x", "y"]),
     ],
 )
-def test_undefined_is_null(test_id: str, values: list, conditions: list | None) -> None:
+def test_undefined_is_null(test_id, values, conditions):
     row = sample(test_id, values, conditions)
     assert row[STAT] is None
     assert row["direction_agent"] is None
 
 
-def test_differences_that_rounding_makes_are_none() -> None:
+def test_differences_that_rounding_makes_are_none():
     value = [1.1, 2.1, 3.1, 1000.1]
     row = sample("paired", value, value_2=[x - 1 for x in value], null_value=0.0)
     assert row[STAT] is None
@@ -130,7 +126,7 @@ def test_differences_that_rounding_makes_are_none() -> None:
     assert row[STAT] > 1e8
 
 
-def test_missing_is_counted() -> None:
+def test_missing_is_counted():
     nan, inf = float("nan"), float("inf")
     row = sample("independent", [1.0, 2.0, nan, None, inf, 3.0, 5.0], list("xxxyyzy"))
     assert (row["n1_agent"], row["n2_agent"], row["n_missing_agent"]) == (2, 1, 4)
@@ -140,12 +136,12 @@ def test_missing_is_counted() -> None:
     assert (row["n_agent"], row["n_missing_agent"], row[STAT]) == (3, 1, pytest.approx(1))
 
 
-def test_a_single_sample_can_have_a_condition() -> None:
+def test_a_single_sample_can_have_a_condition():
     row = sample("one", [1.0, 2.0, 9.0], ["x", "x", "y"], conditions=["x"])
     assert (row["n1_agent"], row["n_missing_agent"]) == (2, 1)
 
 
-def test_categories_come_in_their_order() -> None:
+def test_categories_come_in_their_order():
     values, conditions = [5.0, 5.0, 2.0, 2.0, 2.0], list("xxxyy")
     row = sample("2x2", values, conditions, categories=[2.0, 5.0])
     assert [row[f"{name}_agent"] for name in "abcd"] == [1, 2, 2, 0]
@@ -154,7 +150,7 @@ def test_categories_come_in_their_order() -> None:
 
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10**6), st.booleans())
-def test_weights_are_repetition(seed: int, coarse: bool) -> None:
+def test_weights_are_repetition(seed, coarse):
     rng = np.random.default_rng(seed)
     responses = responses_of(rng, 12, coarse=coarse)
     times = pl.Series("times", rng.integers(0, 4, len(responses)))
@@ -165,7 +161,7 @@ def test_weights_are_repetition(seed: int, coarse: bool) -> None:
     assert_frame_equal(left, right, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def test_null_weights_are_none() -> None:
+def test_null_weights_are_none():
     responses = responses_of(np.random.default_rng(0), 12).with_columns(
         weight=pl.when(pl.col("participant_id") > 2).then(1)
     )
@@ -174,7 +170,7 @@ def test_null_weights_are_none() -> None:
     assert_frame_equal(left, right)
 
 
-def test_groups_sides_and_order() -> None:
+def test_groups_sides_and_order():
     rng = np.random.default_rng(5)
     alone = {name: responses_of(rng, 15, studies=2) for name in ("b", "a")}
     both = pl.concat(frame.with_columns(model=pl.lit(name)) for name, frame in alone.items())
@@ -188,7 +184,7 @@ def test_groups_sides_and_order() -> None:
         assert_frame_equal(own, renamed, rel_tol=1e-12)
 
 
-def test_keys_can_be_few_or_null() -> None:
+def test_keys_can_be_few_or_null():
     responses = responses_of(np.random.default_rng(0), 15)
     full = made(responses)["anova"]
     one = pl.col("test_id") == "anova"
@@ -206,7 +202,7 @@ def test_keys_can_be_few_or_null() -> None:
     assert len(nulls) == len(CASES)
 
 
-def test_keys_can_have_other_types() -> None:
+def test_keys_can_have_other_types():
     responses = responses_of(np.random.default_rng(0), 15)
     categorical = responses.with_columns(pl.col("study_id", "test_id").cast(pl.Categorical))
     tables = (participant_statistics(r, design_of(), by=None) for r in (responses, categorical))
@@ -219,7 +215,7 @@ def test_keys_can_have_other_types() -> None:
     assert unmatched_responses(numbered, short).is_empty()
 
 
-def test_large_measures_lose_nothing() -> None:
+def test_large_measures_lose_nothing():
     rng = np.random.default_rng(8)
     offset = 2.0**33
     x, y = np.round(rng.normal(size=40) * 64) / 64, rng.permutation(list("xy") * 20)
@@ -233,7 +229,7 @@ def test_large_measures_lose_nothing() -> None:
     assert f == pytest.approx(exact**2, rel=1e-12)
 
 
-def test_what_the_design_does_not_know_is_told() -> None:
+def test_what_the_design_does_not_know_is_told():
     responses = responses_of(np.random.default_rng(0), 6)
     assert unmatched_responses(responses, design_of()).is_empty()
     is_2x2 = pl.col("test_id") == "2x2"
@@ -252,10 +248,10 @@ def test_what_the_design_does_not_know_is_told() -> None:
     ]
 
 
-def test_bad_designs_are_refused() -> None:
+def test_bad_designs_are_refused():
     responses = responses_of(np.random.default_rng(0), 6)
 
-    def refuse(error: type[Exception], match: str, **columns: object) -> None:
+    def refuse(error, match, **columns):
         design = design_of().with_columns(pl.lit(v).alias(name) for name, v in columns.items())
         with pytest.raises(error, match=match):
             participant_statistics(responses, design, by=None)

@@ -1,7 +1,5 @@
 """Responses of four people, two in each condition, written in many ways."""
 
-from __future__ import annotations
-
 from datetime import date
 
 import polars as pl
@@ -21,20 +19,20 @@ T = 2.0**0.5
 """Means 4 and 2, sums of squares 2 and 2: 2 / sqrt(4 / 2 * (1/2 + 1/2))."""
 
 
-def responses(**columns: object) -> pl.DataFrame:
+def responses(**columns):
     return pl.DataFrame({**ONE, "condition": CONDITIONS, "value": VALUES, **columns})
 
 
-def design(test_type: str = "t-test", **columns: object) -> pl.DataFrame:
+def design(test_type="t-test", **columns):
     return pl.DataFrame({**ONE, "test_type": test_type, "conditions": [["x", "y"]], **columns})
 
 
-def row(people: pl.DataFrame, tests: pl.DataFrame, **more: str) -> dict:
+def row(people, tests, **more):
     found = participant_statistics(people, tests, by=None, **more)
     return {k.removesuffix("_agent"): v for k, v in found.row(0, named=True).items()}
 
 
-def refused(match: str, people: pl.DataFrame, tests: pl.DataFrame, **more: str) -> None:
+def refused(match, people, tests, **more):
     with pytest.raises(ContractError, match=match):
         participant_statistics(people, tests, by=None, **more)
 
@@ -45,7 +43,7 @@ WHOLE_KEYS = (pl.Int8(), pl.UInt8(), pl.Int64(), pl.UInt64(), pl.Float64())
 
 @pytest.mark.parametrize("dtype", TEXT_KEYS)
 @pytest.mark.parametrize("ours", [pl.String(), pl.Categorical(), pl.Enum(["F2", "F1"])])
-def test_keys_are_texts_however_they_are_stored(dtype: pl.DataType, ours: pl.DataType) -> None:
+def test_keys_are_texts_however_they_are_stored(dtype, ours):
     key = pl.col("finding_id")
     people = responses().with_columns(key.cast(dtype))
     tests = pl.concat([design(), design().with_columns(finding_id=pl.lit("F2"))])
@@ -56,16 +54,14 @@ def test_keys_are_texts_however_they_are_stored(dtype: pl.DataType, ours: pl.Dat
 
 @pytest.mark.parametrize("dtype", WHOLE_KEYS)
 @pytest.mark.parametrize("other", [300, -3, 2**62])
-def test_a_design_can_name_numbers_beyond_those_of_responses(
-    dtype: pl.DataType, other: int
-) -> None:
+def test_a_design_can_name_numbers_beyond_those_of_responses(dtype, other):
     people = responses().with_columns(finding_id=pl.lit(1).cast(dtype))
     tests = pl.concat([design()] * 2).with_columns(finding_id=pl.Series([1, other]))
     assert row(people, tests)["stat"] == pytest.approx(T)
     assert unmatched_responses(people, tests).is_empty()
 
 
-def test_keys_of_other_kinds_are_refused() -> None:
+def test_keys_of_other_kinds_are_refused():
     told = "'finding_id' is Boolean in the responses, but String in the design"
     refused(told, responses().with_columns(finding_id=True), design())
 
@@ -85,7 +81,7 @@ def test_keys_of_other_kinds_are_refused() -> None:
         ([True, False], [1, 0]),
     ],
 )
-def test_conditions_are_the_same_in_another_type(theirs: list, ours: list) -> None:
+def test_conditions_are_the_same_in_another_type(theirs, ours):
     people = responses(condition=[theirs[0]] * 2 + [theirs[1]] * 2)
     tests = design(conditions=[ours])
     found = row(people, tests)
@@ -93,12 +89,12 @@ def test_conditions_are_the_same_in_another_type(theirs: list, ours: list) -> No
     assert unmatched_responses(people, tests).is_empty()
 
 
-def test_categorical_conditions_can_be_numbers() -> None:
+def test_categorical_conditions_can_be_numbers():
     people = responses(condition=pl.Series(list("1122"), dtype=pl.Categorical))
     assert row(people, design(conditions=[[1, 2]]))["stat"] == pytest.approx(T)
 
 
-def test_conditions_that_are_no_number_are_told() -> None:
+def test_conditions_that_are_no_number_are_told():
     people = responses(condition=["1", "1", "2", "two"])
     tests = design(conditions=[[1, 2]])
     assert row(people, tests)["n_missing"] == 1
@@ -107,7 +103,7 @@ def test_conditions_that_are_no_number_are_told() -> None:
 
 
 @pytest.mark.parametrize("dtype", [pl.String, pl.Categorical, pl.Enum(["no", "yes"])])
-def test_categories_can_be_texts(dtype: pl.DataType) -> None:
+def test_categories_can_be_texts(dtype):
     people = responses(value=pl.Series(ANSWERS, dtype=dtype))
     found = row(people, design("binomial", conditions=None, categories=[["yes", "no"]]))
     assert (found["k"], found["n"], found["direction"], found["n_missing"]) == (3, 4, 1, 0)
@@ -129,14 +125,14 @@ def test_categories_can_be_texts(dtype: pl.DataType) -> None:
         ([1, 0, 1, 1], [True, False]),
     ],
 )
-def test_categories_are_the_same_in_another_type(values: list, categories: list | None) -> None:
+def test_categories_are_the_same_in_another_type(values, categories):
     tests = design("binomial", conditions=None, categories=[categories])
     found = row(responses(value=values), tests)
     assert (found["k"], found["n"], found["n_missing"]) == (3, 4, 0)
 
 
 @pytest.mark.parametrize("values", [[True, False, True, True], [1.0, 0.0, 1.0, 1.0]])
-def test_the_usual_categories_stand_beside_named_ones(values: list) -> None:
+def test_the_usual_categories_stand_beside_named_ones(values):
     tests = pl.concat(
         [
             design("binomial", conditions=None, categories=[["yes", "no"]]),
@@ -149,7 +145,7 @@ def test_the_usual_categories_stand_beside_named_ones(values: list) -> None:
     assert (found["k"], found["n"], found["n_missing"]) == (3, 4, 0)
 
 
-def test_texts_can_be_numbers_but_must_be_in_tests_on_numbers() -> None:
+def test_texts_can_be_numbers_but_must_be_in_tests_on_numbers():
     for dtype in (pl.String, pl.Categorical):
         people = responses(value=pl.Series(["3", "5.0", "1", "3e0"], dtype=dtype))
         assert row(people, design())["stat"] == pytest.approx(T)
@@ -161,7 +157,7 @@ def test_texts_can_be_numbers_but_must_be_in_tests_on_numbers() -> None:
     refused(told, responses(value_2=["3", "-", "1", "1"]), design(samples=["paired"]))
 
 
-def test_what_can_be_no_measure_or_condition_is_refused() -> None:
+def test_what_can_be_no_measure_or_condition_is_refused():
     refused(r"'value' \(the measure\) is Date, not", responses(value=date(2000, 1, 1)), design())
     people = responses().with_columns(condition=pl.concat_list("condition"))
     refused(r"'condition' is List\(String\), not a single value", people, design())
@@ -171,14 +167,14 @@ def test_what_can_be_no_measure_or_condition_is_refused() -> None:
 
 
 @pytest.mark.parametrize("weight", [-1, 0.5, float("inf"), -float("inf"), 1e300])
-def test_weights_are_whole_numbers(weight: float) -> None:
+def test_weights_are_whole_numbers(weight):
     people = responses(times=pl.Series([1.0, None, weight, float("nan")]))
     told = r"times is a whole number of 0 or more: not so in 1 of 4 rows\n    row 2: study_id='s1'"
     refused(told, people, design(), weight="times")
     refused("column 'times' .* is String", responses(times="1"), design(), weight="times")
 
 
-def test_weights_can_be_boolean_or_of_no_rows() -> None:
+def test_weights_can_be_boolean_or_of_no_rows():
     people = responses(times=[True, True, False, True])
     found = row(people, design(), weight="times")
     assert (found["n1"], found["n2"]) == (2, 1)
@@ -186,7 +182,7 @@ def test_weights_can_be_boolean_or_of_no_rows() -> None:
     assert nobody.is_empty()
 
 
-def test_types_do_not_change_the_columns() -> None:
+def test_types_do_not_change_the_columns():
     usual = participant_statistics(responses(), design(), by=None)
     people = responses(value=["3", "5", "1", "3"]).with_columns(
         pl.col("finding_id").cast(pl.Enum(["F1"]))

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
@@ -17,16 +15,16 @@ from replication.participant_data import CASES, KEYS, design_of, keyed, response
 DRAWS = ("reference", "counter", "poisson")
 
 
-def bootstrap(n: int = 12, **more: object) -> ef.Bootstrap:
+def bootstrap(n=12, **more):
     return ef.Bootstrap(cluster="participant_id", n=n, **more)  # type: ignore[arg-type]
 
 
-def all_of(responses: pl.DataFrame, method: ef.Bootstrap, **more: object) -> pl.DataFrame:
+def all_of(responses, method, **more):
     studies = responses["study_id"].n_unique()
     return pl.concat(resampled_statistics(responses, design_of(studies), method, **more))  # type: ignore[arg-type]
 
 
-def weights_of(responses: pl.DataFrame, method: ef.Bootstrap, side: str = "agent") -> pl.DataFrame:
+def weights_of(responses, method, side="agent"):
     """How often each participant of each study is drawn, one column for each replicate."""
     strata = strata_of(method, responses, [], "study_id", "participant_id")
     chunks = stratified_weights(method, strata, None if side == "agent" else side).chunks(5)
@@ -38,9 +36,7 @@ def weights_of(responses: pl.DataFrame, method: ef.Bootstrap, side: str = "agent
 
 @pytest.mark.parametrize("draws", DRAWS)
 @pytest.mark.parametrize("coarse", [False, True])
-def test_a_replicate_is_a_weight(
-    draws: str, monkeypatch: pytest.MonkeyPatch, *, coarse: bool
-) -> None:
+def test_a_replicate_is_a_weight(draws, monkeypatch, *, coarse):
     monkeypatch.setattr(replicates, "_HELD", 1000)  # several chunks
     rng = np.random.default_rng(3)
     responses = pl.concat(
@@ -64,7 +60,7 @@ def test_a_replicate_is_a_weight(
 
 
 @pytest.mark.parametrize("draws", DRAWS)
-def test_studies_and_sides_are_drawn_apart(draws: str) -> None:
+def test_studies_and_sides_are_drawn_apart(draws):
     responses = responses_of(np.random.default_rng(0), 200, studies=2)
     method = bootstrap(draws=draws, n=8)
     agent, human = (weights_of(responses, method, side) for side in ("agent", "human"))
@@ -81,7 +77,7 @@ def test_studies_and_sides_are_drawn_apart(draws: str) -> None:
 
 
 @pytest.mark.parametrize("draws", ["counter", "poisson"])
-def test_draws_of_a_study_are_its_own(draws: str) -> None:
+def test_draws_of_a_study_are_its_own(draws):
     responses = responses_of(np.random.default_rng(0), 9, studies=2)
     method = bootstrap(draws=draws)
     alone = all_of(responses.filter(study_id="s1"), method, by=None)
@@ -89,7 +85,7 @@ def test_draws_of_a_study_are_its_own(draws: str) -> None:
     assert_frame_equal(alone, together)
 
 
-def test_one_study_has_the_draws_of_any_bootstrap() -> None:
+def test_one_study_has_the_draws_of_any_bootstrap():
     responses = responses_of(np.random.default_rng(0), 9)
     method = bootstrap(n=4)
     drawn = next(draws.bootstrap_weights(method, pl.Series(range(9))).chunks(4))
@@ -98,7 +94,7 @@ def test_one_study_has_the_draws_of_any_bootstrap() -> None:
 
 
 @pytest.mark.parametrize("draws", DRAWS)
-def test_models_share_their_draws(draws: str) -> None:
+def test_models_share_their_draws(draws):
     responses = responses_of(np.random.default_rng(0), 9, studies=2)
     twins = pl.concat(responses.with_columns(model=pl.lit(name)) for name in "ba")
     found = all_of(twins, bootstrap(draws=draws))
@@ -109,21 +105,21 @@ def test_models_share_their_draws(draws: str) -> None:
     assert keys.equals(keys.sort(keys.columns))
 
 
-def test_rows_and_columns_in_any_order() -> None:
+def test_rows_and_columns_in_any_order():
     responses = responses_of(np.random.default_rng(0), 9, studies=2)
     shuffled = responses.sample(fraction=1, shuffle=True, seed=3)
     left, right = (all_of(frame, bootstrap(), by=None) for frame in (responses, shuffled))
     assert_frame_equal(left, right, rel_tol=1e-9, abs_tol=1e-12)
 
 
-def test_a_test_without_a_valid_response_stays() -> None:
+def test_a_test_without_a_valid_response_stays():
     nothing = pl.when(pl.col("test_id") != "anova").then("value")
     responses = responses_of(np.random.default_rng(0), 9).with_columns(value=nothing)
     found = all_of(responses, bootstrap(), by=None).filter(test_id="anova")
     assert found.select("stat_agent", "n_total_agent").unique().rows() == [(None, 0.0)]
 
 
-def test_equal_measures_have_no_variance_in_any_replicate() -> None:
+def test_equal_measures_have_no_variance_in_any_replicate():
     people = 12
     values = [0.1, 0.2, 0.3, 0.7, 1e5 + 0.1, 0.6] * 2
     responses = pl.DataFrame(
@@ -145,7 +141,7 @@ def test_equal_measures_have_no_variance_in_any_replicate() -> None:
     assert (found["stat_agent"].is_null().to_numpy() == (kinds < 2)).all()
 
 
-def test_what_cannot_be_drawn_is_refused() -> None:
+def test_what_cannot_be_drawn_is_refused():
     responses = responses_of(np.random.default_rng(0), 9)
     with pytest.raises(ParameterError, match="null or NaN ids"):
         all_of(responses.with_columns(participant_id=None), bootstrap(), by=None)
@@ -156,7 +152,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
 
 
 @pytest.mark.parametrize("by", [None, "model"])
-def test_without_responses_there_is_one_empty_table(by: str | None) -> None:
+def test_without_responses_there_is_one_empty_table(by):
     responses = responses_of(np.random.default_rng(0), 9).with_columns(model=pl.lit("a"))
     some = all_of(responses, bootstrap(), by=by)
     elsewhere = responses.with_columns(study_id=pl.lit("s9"))

@@ -1,7 +1,5 @@
 """What is impossible of tests: the contract and `with_bayes_factors` never disagree."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import polars as pl

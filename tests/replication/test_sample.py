@@ -1,7 +1,3 @@
-from __future__ import annotations
-
-from typing import Any
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -30,14 +26,14 @@ from evalframe.replication.sample import (
 )
 
 
-def test_content_is_the_same_everywhere() -> None:
+def test_content_is_the_same_everywhere():
     hashes = [content_hash(file.content)[:12] for file in sample_files()]
     assert hashes == ["1e69d1af881d", "1291827f9a93", "c96d8c600c9f"]
     other = [content_hash(file.content)[:12] for file in sample_files(seed=1)]
     assert [a == b for a, b in zip(hashes, other, strict=True)] == [False, False, True]
 
 
-def test_the_tables_obey_their_contracts() -> None:
+def test_the_tables_obey_their_contracts():
     assert validate(sample_tests(), replication_contract()).rejected == 0
     responses = sample_participants()
     assert validate(responses, responses_contract(value_2="value_2")).rejected == 0
@@ -47,7 +43,7 @@ def test_the_tables_obey_their_contracts() -> None:
     assert 0 < responses["value"].null_count() < len(responses) / 20
 
 
-def test_tests_come_from_responses() -> None:
+def test_tests_come_from_responses():
     tests = sample_tests()
     made = participant_statistics(sample_participants(), sample_designs())
     joined = tests.select("model", *KEYS).join(made, on=["model", *KEYS], maintain_order="left")
@@ -58,7 +54,7 @@ def test_tests_come_from_responses() -> None:
     assert tests["model"].unique(maintain_order=True).to_list() == sorted(MODELS)
 
 
-def test_models_differ_as_they_are_said_to() -> None:
+def test_models_differ_as_they_are_said_to():
     scored = with_pas(with_posteriors(with_bayes_factors(with_effect_sizes(sample_tests()))))
     means = scored.group_by("model").agg(
         pl.col("pas").mean(),
@@ -76,7 +72,7 @@ def test_models_differ_as_they_are_said_to() -> None:
 
 
 @pytest.mark.parametrize("seed", [-1, "a", None, 1.5])
-def test_a_seed_that_is_none_is_refused(seed: Any) -> None:
+def test_a_seed_that_is_none_is_refused(seed):
     for sample in (sample_files, sample_tests, sample_participants):
         with pytest.raises(ParameterError, match=f"seed is {seed!r}; choose an integer"):
             sample(seed=seed)

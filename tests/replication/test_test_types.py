@@ -1,9 +1,6 @@
 """Names of tests: one reading for Bayes factors, effects, legacy, contract and designs."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import Any
 
 import polars as pl
 import pytest
@@ -104,7 +101,7 @@ KEYS = {key: "s" for key in ("model", "study_id", "sub_study_id", "finding_id", 
 
 
 @pytest.mark.parametrize(("name", "kind"), SPELLED.items())
-def test_names_in_any_case_and_with_any_separators(name: str, kind: str | None) -> None:
+def test_names_in_any_case_and_with_any_separators(name, kind):
     tests = pl.DataFrame({"test_type": [name]})
     assert tests.select(kind_of("test_type")).item() == kind
     table = tests.with_columns(
@@ -125,14 +122,14 @@ def test_names_in_any_case_and_with_any_separators(name: str, kind: str | None) 
             read()
 
 
-def test_names_in_use_are_the_tests_that_they_name() -> None:
+def test_names_in_use_are_the_tests_that_they_name():
     tests = pl.DataFrame({"test_type": [*IN_USE]})
     made = tests.select(kind_of("test_type"), form=form_of("test_type"))
     assert dict(zip(IN_USE, made.rows(), strict=True)) == IN_USE
 
 
 @pytest.mark.parametrize(("name", "told"), REFUSED.items())
-def test_what_is_not_computed_says_what_to_write(name: str, told: str) -> None:
+def test_what_is_not_computed_says_what_to_write(name, told):
     row = {"test_type": [name], "stat_human": [9.0], "n1_human": [20], "n2_human": [20]}
     tests = pl.DataFrame(row)
     for read in (lambda t: with_bayes_factors(t, "human"), with_effect_sizes):
@@ -140,7 +137,7 @@ def test_what_is_not_computed_says_what_to_write(name: str, told: str) -> None:
             read(tests)
 
 
-def test_no_name_stands_for_two_types() -> None:
+def test_no_name_stands_for_two_types():
     spelled = [{canonical(name) for name in each.names} for each in TYPES]
     assert len(set.union(*spelled)) == sum(map(len, spelled))
     listed = known_test_types()
@@ -148,7 +145,7 @@ def test_no_name_stands_for_two_types() -> None:
     assert listed.select(kind_of("test_type")).to_series().equals(listed["kind"], check_names=False)
 
 
-def test_a_pattern_says_the_same_as_the_table() -> None:
+def test_a_pattern_says_the_same_as_the_table():
     every = [name for each in TYPES for name in each.names]
     tests = pl.DataFrame({"test_type": [*every, *SPELLED, *IN_USE, None]})
     tests = tests.with_columns(kind=kind_of("test_type"), form=form_of("test_type"))
@@ -158,7 +155,7 @@ def test_a_pattern_says_the_same_as_the_table() -> None:
             assert found.to_list() == [name == each for name in tests[named]], each
 
 
-def test_the_original_keeps_its_own_names() -> None:
+def test_the_original_keeps_its_own_names():
     tests = pl.DataFrame({"test_type": [*SOME_KINDS, "ttest_rel"]})
     kinds = tests.select(kind_of("test_type", KIND_NAMES)).to_series().to_list()
     assert kinds == [*SOME_KINDS.values(), "t"]
@@ -172,26 +169,26 @@ def test_the_original_keeps_its_own_names() -> None:
         humanstudy_bench.with_bayes_factors(ranks.with_columns(test_type=pl.lit("z")), None)
 
 
-def test_only_some_kinds_have_effects() -> None:
+def test_only_some_kinds_have_effects():
     tests = pl.DataFrame({"test_type": ["P Value", "Variance Ratio", "r_jzs"]})
     assert tests.select(kind_of_test("test_type")).to_series().to_list() == [
         *(None, None, "correlation")
     ]
 
 
-def test_designs_read_names_alike() -> None:
+def test_designs_read_names_alike():
     known = next(r for r in designs_contract().rules if r.columns == ("test_type",))
     types = ["Mann-Whitney U test", "p-value", "welch", "z", "two-way anova", "f_oneway"]
     named = pl.DataFrame({"test_type": types})
     assert named.select(known.broken).to_series().to_list() == [False, *[True] * 4, False]
 
 
-def test_a_design_has_the_samples_that_its_type_says() -> None:
+def test_a_design_has_the_samples_that_its_type_says():
     keys = {"study_id": "s", "finding_id": "f"}
     people = {"participant_id": [1, 2, 3], "value": [3.0, 5.0, 4.0], "value_2": [1.0, 1.0, 3.0]}
     responses = pl.DataFrame({**keys, **people})
 
-    def design(test_type: str, samples: str | None) -> pl.DataFrame:
+    def design(test_type, samples):
         row = {**keys, "test_type": test_type, "samples": samples}
         return pl.DataFrame(row, schema_overrides={"samples": pl.String})
 
@@ -205,7 +202,7 @@ def test_a_design_has_the_samples_that_its_type_says() -> None:
 
 
 @pytest.mark.parametrize("room", [replication, humanstudy_bench])
-def test_unknown_types_are_refused_with_a_suggestion(room: Any) -> None:
+def test_unknown_types_are_refused_with_a_suggestion(room):
     tests = pl.DataFrame({"test_type": ["t-test", "t-tset"], "stat_human": [2.0, 2.0]})
     reads = [room.with_effect_sizes, humanstudy_bench.replication_fields]
     for read in [*reads, partial(room.with_bayes_factors, side="human")]:
@@ -225,7 +222,7 @@ FINISHED = {
 
 
 @pytest.mark.parametrize("test_type", ["my own model", None])
-def test_what_has_its_bayes_factor_and_effect_needs_no_type(test_type: str | None) -> None:
+def test_what_has_its_bayes_factor_and_effect_needs_no_type(test_type):
     own = {**KEYS, "test_type": test_type, "stat_human": 2.0, "stat_agent": 1.0, **FINISHED}
     other = {"test_type": "t-test", "test_id": "t", "n1_human": 20, "n1_agent": 20}
     other |= {"stat_human": 2.0, "stat_agent": 1.0}
@@ -243,7 +240,7 @@ def test_what_has_its_bayes_factor_and_effect_needs_no_type(test_type: str | Non
 
 
 @pytest.mark.parametrize("lacking", ["bayes_factor_agent", "effect_d_human"])
-def test_what_lacks_one_of_them_needs_a_type(lacking: str) -> None:
+def test_what_lacks_one_of_them_needs_a_type(lacking):
     row = {**KEYS, "test_type": "my own model", "stat_human": 2.0, "stat_agent": 1.0}
     tests = pl.DataFrame({**row, **FINISHED, lacking: None})
     with pytest.raises(UnknownNameError, match="unknown test type 'my own model'"):
@@ -252,12 +249,12 @@ def test_what_lacks_one_of_them_needs_a_type(lacking: str) -> None:
         validate(tests, replication_contract())
 
 
-def test_a_table_without_types_whose_bayes_factors_are_there() -> None:
+def test_a_table_without_types_whose_bayes_factors_are_there():
     made = with_evidence(pl.DataFrame({"stat_human": 2.0, "stat_agent": 1.0, **FINISHED}))
     assert made["pas"].null_count() == 0
 
 
-def test_p_values_read_samples_from_names() -> None:
+def test_p_values_read_samples_from_names():
     sides = {"n1": 16, "n2": 16, "stat": 2.0}
     tests = pl.DataFrame({"test_type": ["ttest_rel", "t-test"], **sides})
     made = tests.select(replication.p_value(n2="n2")).to_series().to_list()

@@ -1,7 +1,5 @@
 """Differences of models: against naive bootstraps and ef.compare; size of the test; degenerate."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

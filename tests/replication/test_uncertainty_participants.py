@@ -1,7 +1,5 @@
 """Intervals from drawing participants, the random baseline, and standard errors."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ranks of models by PAS under a bootstrap."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """Intervals of PAS and ECS: against naive bootstraps, evaluate, and degenerate tables."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

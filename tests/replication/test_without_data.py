@@ -1,7 +1,5 @@
 """Findings and studies without data: left out and counted, the same by every function and file."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -9,12 +9,12 @@ from evalframe.core.errors import ParameterError
 from evalframe.report.table import render
 
 
-def text(block: str) -> str:
+def text(block):
     return dedent(block).strip("\n")
 
 
 @pytest.fixture
-def result() -> pl.DataFrame:
+def result():
     return pl.DataFrame(
         {
             "model": ["ada", "ada", "bob", "bob"],
@@ -32,7 +32,7 @@ def result() -> pl.DataFrame:
     )
 
 
-def test_text(result: pl.DataFrame) -> None:
+def test_text(result):
     assert render(result, level=0.95) == text(
         """
         model  mode  metric     estimate [lower, upper]  std_error       n  n_clusters
@@ -47,7 +47,7 @@ def test_text(result: pl.DataFrame) -> None:
     )
 
 
-def test_tiny_numbers_do_not_widen_the_others() -> None:
+def test_tiny_numbers_do_not_widen_the_others():
     result = pl.DataFrame(
         {
             "metric": ["coverage", "aurc", "augrc"],
@@ -67,7 +67,7 @@ def test_tiny_numbers_do_not_widen_the_others() -> None:
     )
 
 
-def test_an_interval_without_an_estimate_is_not_shown() -> None:
+def test_an_interval_without_an_estimate_is_not_shown():
     result = pl.DataFrame(
         {
             "metric": ["risk_at_0.90", "aurc"],
@@ -87,12 +87,12 @@ def test_an_interval_without_an_estimate_is_not_shown() -> None:
     )
 
 
-def test_notes_stand_beneath_the_table() -> None:
+def test_notes_stand_beneath_the_table():
     result = pl.DataFrame({"metric": ["aurc"], "estimate": [0.5]})
     assert render(result, notes=["Convention: population."]).endswith("\n\nConvention: population.")
 
 
-def test_markdown_repeats_keys_and_escapes_bars() -> None:
+def test_markdown_repeats_keys_and_escapes_bars():
     result = pl.DataFrame({"model": ["a|b"] * 2, "metric": ["aurc", "n"], "estimate": [0.5, 1.0]})
     assert render(result, markdown=True, digits=2) == text(
         r"""
@@ -104,7 +104,7 @@ def test_markdown_repeats_keys_and_escapes_bars() -> None:
     )
 
 
-def test_comparison() -> None:
+def test_comparison():
     result = pl.DataFrame(
         {
             "task": ["qa", "qa", "qa"],
@@ -135,7 +135,7 @@ def test_comparison() -> None:
     )
 
 
-def test_long_table_is_cut_in_the_middle() -> None:
+def test_long_table_is_cut_in_the_middle():
     result = pl.DataFrame(
         {"g": ["a"] * 1_001, "metric": [f"m{i}" for i in range(1_001)], "estimate": [0.5] * 1_001}
     )
@@ -156,7 +156,7 @@ def test_long_table_is_cut_in_the_middle() -> None:
     assert len(render(result, limit=1_001).splitlines()) == 2 + 1_001
 
 
-def test_narrow_lines_give_up_details_but_no_estimates(result: pl.DataFrame) -> None:
+def test_narrow_lines_give_up_details_but_no_estimates(result):
     assert len(render(result).splitlines()[0]) == 78
     assert render(result, width=78) == render(result)
     lines = render(result, width=60).splitlines()
@@ -165,7 +165,7 @@ def test_narrow_lines_give_up_details_but_no_estimates(result: pl.DataFrame) -> 
     assert "estimate [lower, upper]" in render(result, width=1)
 
 
-def test_group_keys_are_labels_whatever_their_type() -> None:
+def test_group_keys_are_labels_whatever_their_type():
     result = pl.DataFrame(
         {
             "year": [2024, 2024, None],
@@ -202,14 +202,14 @@ def test_group_keys_are_labels_whatever_their_type() -> None:
         (None, 4, "-"),
     ],
 )
-def test_numbers(value: float | None, digits: int, written: str) -> None:
+def test_numbers(value, digits, written):
     result = pl.DataFrame(
         {"metric": ["m"], "estimate": [value]}, schema_overrides={"estimate": pl.Float64}
     )
     assert render(result, digits=digits).split()[-1] == written
 
 
-def test_any_other_table_reads_as_it_is() -> None:
+def test_any_other_table_reads_as_it_is():
     curve = pl.DataFrame({"coverage": [0.5, 1.0], "threshold": [0.9, 0.2], "count": [1, 2_000]})
     assert render(curve, digits=1) == text(
         """
@@ -221,7 +221,7 @@ def test_any_other_table_reads_as_it_is() -> None:
     )
 
 
-def test_no_rows() -> None:
+def test_no_rows():
     result = pl.DataFrame(schema={"metric": pl.String, "estimate": pl.Float64, "n": pl.UInt32})
     assert render(result, level=0.95) == text(
         """
@@ -233,7 +233,7 @@ def test_no_rows() -> None:
     )
 
 
-def test_lazy_is_the_same(result: pl.DataFrame) -> None:
+def test_lazy_is_the_same(result):
     assert render(result.lazy()) == render(result)
 
 
@@ -245,8 +245,6 @@ def test_lazy_is_the_same(result: pl.DataFrame) -> None:
         ({"level": 95}, "level is 95; choose a fraction between 0 and 1, such as 0.95"),
     ],
 )
-def test_arguments_out_of_range(
-    result: pl.DataFrame, arguments: dict[str, int], message: str
-) -> None:
+def test_arguments_out_of_range(result, arguments, message):
     with pytest.raises(ParameterError, match=message):
         render(result, **arguments)  # type: ignore[arg-type]

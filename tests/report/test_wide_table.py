@@ -1,7 +1,5 @@
 """Wide tables for readers: intervals, nulls, keys that repeat, narrow terminals."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

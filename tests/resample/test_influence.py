@@ -1,7 +1,5 @@
 """Derivatives by the weights of clusters, against weights that are moved."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """Calibration errors: golden values, naive arithmetic, ties and edges, and the laws."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Calibrators as expressions: values, missing input, contexts, groups."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Cross-fitting: no row is calibrated by a map that has seen its cluster."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Fits: golden values of the original, hand-made cases, weights, groups, refusals."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

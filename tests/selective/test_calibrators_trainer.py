@@ -1,7 +1,5 @@
 """The original's training scripts: golden artifacts, training rows, refusals."""
 
-from __future__ import annotations
-
 import json
 import math
 

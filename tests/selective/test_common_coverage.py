@@ -1,7 +1,5 @@
 """Systems compared over the same range of coverage."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

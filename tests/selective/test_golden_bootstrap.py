@@ -1,7 +1,5 @@
 """All of bootstrap.json: intervals of ai-psychiatrist 36e9fba, digit for digit."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

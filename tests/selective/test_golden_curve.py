@@ -1,7 +1,5 @@
 """All of rc_curve.json: item sets and what ai-psychiatrist 36e9fba computes from them."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal

@@ -1,7 +1,5 @@
 """peers.json: the same quantities under the conventions of four systems, and what relates them."""
 
-from __future__ import annotations
-
 import itertools
 
 import polars as pl

@@ -1,7 +1,5 @@
 """What section 21 of the specification asks to decide, and the degenerate inputs of section 11."""
 
-from __future__ import annotations
-
 import functools
 import math
 import pickle

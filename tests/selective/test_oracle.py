@@ -1,7 +1,5 @@
 """Optimal, excess and achievable areas in every convention."""
 
-from __future__ import annotations
-
 from typing import get_args
 
 import numpy as np
@@ -15,7 +13,7 @@ from evalframe.selective.conventions import Convention, CoverageConvention
 CONVENTIONS = get_args(Convention)
 
 
-def frame(seed: int, *, levels: int | None = None) -> pl.DataFrame:
+def frame(seed, *, levels=None):
     rng = np.random.default_rng(seed)
     rows = 30
     confidence = rng.random(rows) if levels is None else rng.integers(0, levels, rows) / levels
@@ -24,7 +22,7 @@ def frame(seed: int, *, levels: int | None = None) -> pl.DataFrame:
     return made.with_columns(pl.col("loss").fill_nan(None))
 
 
-def value(items: pl.DataFrame, metric: pl.Expr) -> float:
+def value(items, metric):
     return items.select(metric).item()
 
 

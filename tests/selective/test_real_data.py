@@ -1,7 +1,5 @@
 """Real records: what the README of ../shared/data/selective says must reproduce."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal

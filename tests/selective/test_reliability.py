@@ -1,7 +1,5 @@
 """Reliability tables: by hand, against the errors they belong to, and their intervals."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

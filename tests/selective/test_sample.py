@@ -24,12 +24,12 @@ loss = (pl.col("prediction") - pl.col("label")).abs()
 
 
 @pytest.fixture(scope="module")
-def items() -> pl.DataFrame:
+def items():
     return sample_items(participants=1_000, seed=1)
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_run_document_holds_the_sample(mode: str) -> None:
+def test_the_run_document_holds_the_sample(mode):
     run = open_run(DATA / "run.json", mode=mode)
     assert_frame_equal(run.items, sample_signals().filter(mode=mode).drop("mode"))
     answers = ["participant_id", "item", "prediction", "label"]
@@ -39,7 +39,7 @@ def test_the_run_document_holds_the_sample(mode: str) -> None:
     assert run.included.to_list() == fates.filter(status="included")["participant_id"].to_list()
 
 
-def test_columns_keys_and_domains(items: pl.DataFrame) -> None:
+def test_columns_keys_and_domains(items):
     assert items.schema == {
         "participant_id": pl.Int64,
         "mode": pl.String,
@@ -61,16 +61,16 @@ def test_columns_keys_and_domains(items: pl.DataFrame) -> None:
     assert items["confidence"].n_unique() > 5_000
 
 
-def test_no_negative_zero(items: pl.DataFrame) -> None:
+def test_no_negative_zero(items):
     assert "-0.0" not in items.write_csv()
 
 
-def test_label_is_shared_by_modes(items: pl.DataFrame) -> None:
+def test_label_is_shared_by_modes(items):
     labels = items.group_by("participant_id", "item").agg(pl.col("label").n_unique())
     assert labels["label"].unique().to_list() == [1]
 
 
-def test_a_third_abstains_and_modes_differ(items: pl.DataFrame) -> None:
+def test_a_third_abstains_and_modes_differ(items):
     assert items.select(answered.mean()).item() == pytest.approx(2 / 3, abs=0.03)
     modes = items.group_by("mode").agg(coverage=answered.mean(), loss=loss.mean())
     assert modes.sort("coverage")["mode"].to_list() == list(MODES)
@@ -78,7 +78,7 @@ def test_a_third_abstains_and_modes_differ(items: pl.DataFrame) -> None:
 
 
 @pytest.mark.parametrize("confidence", ["confidence", "verbalized", "evidence_count"])
-def test_risk_rises_with_coverage(items: pl.DataFrame, confidence: str) -> None:
+def test_risk_rises_with_coverage(items, confidence):
     levels = (
         items.filter(answered).group_by(pl.col(confidence).round(1)).agg(loss.sum(), n=pl.len())
     )
@@ -86,13 +86,13 @@ def test_risk_rises_with_coverage(items: pl.DataFrame, confidence: str) -> None:
     assert accepted.select(pl.col("prediction") / pl.col("n")).to_series().is_sorted()
 
 
-def test_participants_are_clusters(items: pl.DataFrame) -> None:
+def test_participants_are_clusters(items):
     means = items.group_by("participant_id").agg(loss.mean().alias("loss"), n=answered.sum())
     independent = items.select(loss.var()).item() / means["n"].mean()
     assert means["loss"].var() > 1.5 * independent
 
 
-def test_failed_runs_have_no_items() -> None:
+def test_failed_runs_have_no_items():
     runs = sample_participants()
     included = runs.filter(status="included").drop("status")
     assert 0 < included.height < runs.height == 60 * len(MODES)
@@ -101,18 +101,18 @@ def test_failed_runs_have_no_items() -> None:
     )
 
 
-def test_a_larger_sample_only_adds_rows() -> None:
+def test_a_larger_sample_only_adds_rows():
     small, large = sample_items(participants=10, items=3), sample_items(participants=20)
     kept = large.filter(pl.col("participant_id") < 310, pl.col("item").is_in(ITEM_NAMES[:3]))
     assert_frame_equal(small, kept)
 
 
-def test_seed_decides() -> None:
+def test_seed_decides():
     assert content_hash(sample_items(seed=7)) == content_hash(sample_items(seed=7))
     assert content_hash(sample_items(seed=7)) != content_hash(sample_items(seed=8))
 
 
-def test_content_hash_sees_names_types_nulls_and_order() -> None:
+def test_content_hash_sees_names_types_nulls_and_order():
     tables = [
         pl.DataFrame({"a": [1, 0]}),
         pl.DataFrame({"b": [1, 0]}),
@@ -134,6 +134,6 @@ def test_content_hash_sees_names_types_nulls_and_order() -> None:
         ({"seed": -1}, "seed is -1; choose an integer from 0"),
     ],
 )
-def test_arguments_out_of_range(arguments: dict[str, int], message: str) -> None:
+def test_arguments_out_of_range(arguments, message):
     with pytest.raises(ParameterError, match=message):
         sample_items(**arguments)

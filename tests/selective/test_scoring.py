@@ -1,7 +1,5 @@
 """Proper scores: golden values, naive arithmetic, identities of the Brier score, and the laws."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Thresholds that targets need: against the curve, as expression and as table."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

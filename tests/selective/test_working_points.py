@@ -1,7 +1,5 @@
 """Bounds that rounded sums reach."""
 
-from __future__ import annotations
-
 import itertools
 import pickle
 

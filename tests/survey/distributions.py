@@ -1,7 +1,5 @@
 """Pairs of distributions as tables, and what a measure gives for them."""
 
-from __future__ import annotations
-
 import polars as pl
 
 

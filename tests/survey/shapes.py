@@ -1,7 +1,5 @@
 """One small survey in each of the shapes that tables of surveys have."""
 
-from __future__ import annotations
-
 import polars as pl
 
 QUESTIONS = ("hot", "trust")
@@ -20,7 +18,7 @@ PEOPLE = pl.DataFrame(
 """40 respondents, whose percentages have no more than one decimal. No man is of `10 all`."""
 
 
-def counts() -> pl.DataFrame:
+def counts():
     """A row per option that was chosen: `segment_id`, `question_id`, `option_label`, `count`."""
     return (
         PEOPLE.unpivot(
@@ -38,7 +36,7 @@ def counts() -> pl.DataFrame:
     )
 
 
-def shapes() -> dict[str, tuple[pl.DataFrame, tuple[str, ...]]]:
+def shapes():
     """Each with the columns that hold answers. Only counts and respondents have sizes by nature."""
     labels = pl.DataFrame(
         [(question, label, place) for question, all_ in OPTIONS.items()

@@ -1,7 +1,5 @@
 """Golden scores: of five invented models in statistics.json, and of runs in aggregation.json."""
 
-from __future__ import annotations
-
 import polars as pl
 
 _NAMES = ("model", "segment_id", "question_id", "score", "context_count")

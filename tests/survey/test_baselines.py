@@ -1,7 +1,5 @@
 """Baselines: the real survey, golden values, a naive program, and what is refused."""
 
-from __future__ import annotations
-
 import math
 from typing import get_args
 
@@ -266,6 +264,6 @@ def test_a_survey_that_was_read(shared, golden):
     assert baseline(survey, "prior_round")["score"].null_count() == 2_254
 
 
-def test_each_kind_is_one_baseline() -> None:
+def test_each_kind_is_one_baseline():
     assert get_args(BaselineKind) == tuple(BASELINES)
     assert len({*MODELS.values()}) == len(BASELINES)

@@ -1,7 +1,5 @@
 """The permutation baseline: enumeration, expectation, and draws that hang on the seed alone."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,9 +1,6 @@
 """Amounts of context: one rule in every table, named alike, and said in the output."""
 
-from __future__ import annotations
-
 from functools import partial
-from typing import Any
 
 import polars as pl
 import pytest
@@ -28,7 +25,7 @@ GAPS = ef.survey.gap_decomposition(
     SCORED.lazy().join(MARGINALS.lazy(), on=["round", "question_id"])
 ).collect()
 LEVELS = ("segment", "category", "question")
-TABLES: dict[str, Any] = {
+TABLES = {
     "leaderboard": ef.survey.leaderboard,
     **{level: partial(ef.survey.leaderboard, level=level) for level in LEVELS},
     "weighted": partial(ef.survey.leaderboard, weighting="question"),
@@ -53,7 +50,7 @@ TABLES: dict[str, Any] = {
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_every_table_goes_by_one_rule(name: str) -> None:
+def test_every_table_goes_by_one_rule(name):
     table = TABLES[name]
     rows = GAPS if name == "gap_summary" else SCORED
     for context in CHOICES:
@@ -68,7 +65,7 @@ def test_every_table_goes_by_one_rule(name: str) -> None:
     assert_frame_equal(table(rows), table(rows, context="highest"))
 
 
-def test_what_is_left_out_is_counted() -> None:
+def test_what_is_left_out_is_counted():
     at_4 = SCORED.filter(context_count=4).group_by("model").len().sort("model")["len"]
     found = ef.survey.leaderboard(SCORED, context=0).sort("model")
     assert found["n_other_context"].to_list() == at_4.to_list()
@@ -80,7 +77,7 @@ def test_what_is_left_out_is_counted() -> None:
     assert at_once["context_responsiveness"]["n_points"].to_list() == [40] * 3
 
 
-def test_gaps_are_those_that_are_tested() -> None:
+def test_gaps_are_those_that_are_tested():
     columns = ["model", "round", "category", "gap"]
     gaps = ef.survey.disparity(SCORED).select(columns).sort(columns)
     tested = ef.survey.respondent_gaps(SCORED, n=9).select(columns).sort(columns)
@@ -97,7 +94,7 @@ SMALL = pl.DataFrame(
 )
 
 
-def test_amounts_are_of_a_segment_with_a_score() -> None:
+def test_amounts_are_of_a_segment_with_a_score():
     shown = ["model", "score", "context_count", "n_other_context"]
     found = ef.survey.leaderboard(SMALL).sort("model").select(shown)
     # The request that failed with the most context is no answer.
@@ -115,7 +112,7 @@ def test_amounts_are_of_a_segment_with_a_score() -> None:
     assert found.rows() == [("a", pytest.approx(0.3), None, 0)]
 
 
-def test_rows_of_a_context_for_any_verb() -> None:
+def test_rows_of_a_context_for_any_verb():
     means = ef.evaluate(at_context(SCORED), ef.mean_score(), by="model")
     estimates = means.sort("model")["estimate"].to_list()
     own = ef.survey.weighted_means(SCORED).sort("model")
@@ -128,7 +125,7 @@ def test_rows_of_a_context_for_any_verb() -> None:
     assert at_context(groups, by="hot").filter(model="a")["score"].to_list() == [0.1, 0.5]
 
 
-def test_a_leaderboard_for_each_amount() -> None:
+def test_a_leaderboard_for_each_amount():
     found = ef.survey.leaderboard(SCORED, by="context_count")
     assert found.columns.count("context_count") == 1
     assert found["n_other_context"].sum() == 0
@@ -149,7 +146,7 @@ def test_a_leaderboard_for_each_amount() -> None:
     assert "n_other_context" not in old.columns
 
 
-def test_the_original_has_its_own_rule() -> None:
+def test_the_original_has_its_own_rule():
     assert "n_other_context" not in dtef.leaderboard(SCORED).collect_schema()
     for table in (dtef.weighted_means, dtef.sign_flip_test, dtef.mean_intervals):
         assert "n_other_context" not in table(SCORED).collect_schema()
@@ -167,13 +164,13 @@ def test_the_original_has_its_own_rule() -> None:
         (7, r"context=7: no row has this context_count; there are \[0, 4\]"),
     ],
 )
-def test_refusals(context: Any, message: str) -> None:
+def test_refusals(context, message):
     for table in (at_context, ef.survey.leaderboard, TABLES["respondent_gaps"]):
         with pytest.raises(ParameterError, match=message):
             table(SCORED, context=context)
 
 
-def test_tables_without_amounts() -> None:
+def test_tables_without_amounts():
     bare = SCORED.filter(context_count=0).drop("context_count")
     assert "n_other_context" not in ef.survey.leaderboard(bare).columns
     with pytest.raises(MissingColumnsError, match="context='lowest' needs column 'context_count'"):

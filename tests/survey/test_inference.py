@@ -1,7 +1,5 @@
 """Sign flips and adjusted p-values: golden values, enumeration, and what draws hang on."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

@@ -1,7 +1,5 @@
 """Context tests, gap decomposition and experiments: golden values and degenerate inputs."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Bootstraps of means and of respondents: golden values, a naive program, and coverage."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """Leaderboards: golden values, a naive program, weights, rounds, and what is refused."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """Disparities, context responsiveness and stereotyping: by hand, golden, and of dtef-app."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import polars as pl

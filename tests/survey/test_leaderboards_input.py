@@ -1,7 +1,5 @@
 """What leaderboards take: ids of any type, holes in counts and sizes, tables of attributes."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Intervals of scores and ranks: against evaluate, a naive bootstrap, and degenerate tables."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

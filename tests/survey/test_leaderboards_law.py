@@ -1,7 +1,5 @@
 """All leaderboards at once are those one by one, also where rows repeat."""
 
-from __future__ import annotations
-
 import statistics
 from collections import defaultdict
 

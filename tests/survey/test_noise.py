@@ -1,7 +1,5 @@
 """Sampling noise: a simulation of the formula, and what is undefined."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """Parsing responses: columns, statuses, shapes of inputs, errors and streaming."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal

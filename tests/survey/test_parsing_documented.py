@@ -1,7 +1,5 @@
 """Responses: a response for each way of writing, and what is never taken."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

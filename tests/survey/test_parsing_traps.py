@@ -1,7 +1,5 @@
 """Responses that are traps: citations, intervals, orders of labels, and prose with numbers."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from hypothesis import given, settings

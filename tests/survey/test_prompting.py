@@ -1,7 +1,3 @@
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -16,9 +12,6 @@ from evalframe.core.errors import (
 from evalframe.survey.parsing.parse import parse
 from evalframe.survey.prompting.prompts import prompts
 
-if TYPE_CHECKING:
-    from evalframe.survey.surveys.tables import Survey
-
 QUESTIONS = {
     "p": ["Hot?", ["Yes", "No\t"]],
     "q": ["Late?", ["Now", "Later", "Never"]],
@@ -28,7 +21,7 @@ QUESTIONS = {
 SHARES = {"p": [60, 40], "q": [20, 30.5, 49.5], "r": [10, 90], "s": [0, 100]}
 
 
-def document(*segments: tuple[str, int, str]) -> dict[str, Any]:
+def document(*segments):
     """A survey document: id, size and answered questions of each segment."""
     return {
         "surveyId": "MB",
@@ -51,11 +44,11 @@ def document(*segments: tuple[str, int, str]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def survey() -> Survey:
+def survey():
     return read_survey(document(("gender:male", 50, "pqrs"), ("few", 20, "pr")))
 
 
-def test_a_prompt_for_each_answered_question(survey: Survey) -> None:
+def test_a_prompt_for_each_answered_question(survey):
     asked = prompts(survey)
     assert asked["prompt_id"].to_list() == [
         *(f"{name}-gender:male" for name in "pqrs"),
@@ -75,12 +68,12 @@ def test_a_prompt_for_each_answered_question(survey: Survey) -> None:
     assert exploded.schema["actual"] == pl.List(pl.Float64)
 
 
-def test_questions_in_the_order_asked_for(survey: Survey) -> None:
+def test_questions_in_the_order_asked_for(survey):
     asked = prompts(survey, questions=["s", "p"], segments=["gender:male"])
     assert asked["prompt_id"].to_list() == ["s-gender:male", "p-gender:male"]
 
 
-def test_batches(survey: Survey) -> None:
+def test_batches(survey):
     asked = prompts(survey, batch_size=3)
     assert asked["prompt_id"].to_list() == ["batch-0-gender:male", "s-gender:male", "batch-0-few"]
     assert asked["question_id"].to_list() == [["p", "q", "r"], ["s"], ["p", "r"]]
@@ -90,7 +83,7 @@ def test_batches(survey: Survey) -> None:
     assert first.endswith("for each question its key, and a list of its percentages.")
 
 
-def test_letters_of_several_questions_are_asked_for_and_read(survey: Survey) -> None:
+def test_letters_of_several_questions_are_asked_for_and_read(survey):
     asked = prompts(
         survey,
         batch_size=2,
@@ -107,7 +100,7 @@ def test_letters_of_several_questions_are_asked_for_and_read(survey: Survey) -> 
     assert read["predicted"].to_list() == [[75.0, 25.0], [0.0, 25.0, 75.0]]
 
 
-def test_context_leaves_out_what_is_asked(survey: Survey) -> None:
+def test_context_leaves_out_what_is_asked(survey):
     asked = prompts(survey, context_count=2, segments=["gender:male"])
     assert asked["context_ids"].to_list() == [["q", "r"], ["p", "r"], ["p", "q"], ["p", "q"]]
     assert asked["context_format"].unique().to_list() == ["distribution-context"]
@@ -117,7 +110,7 @@ def test_context_leaves_out_what_is_asked(survey: Survey) -> None:
     assert batched["context_ids"].to_list() == [["s"], ["p", "q"]]
 
 
-def test_a_pool_in_its_order_or_a_random_one(survey: Survey) -> None:
+def test_a_pool_in_its_order_or_a_random_one(survey):
     asked = prompts(survey, context=["s", "q"], context_count=None, questions=["q", "r"])
     ids = asked.select("segment_id", "context_ids").rows()
     assert ids == [("gender:male", ["s"]), ("gender:male", ["s", "q"]), ("few", [])]
@@ -140,15 +133,15 @@ def test_a_pool_in_its_order_or_a_random_one(survey: Survey) -> None:
         ("first-person", "To “Hot?” we said: “Yes” (60.0%), “No” (40.0%)."),
     ],
 )
-def test_formats(survey: Survey, context_format: Any, shown: str) -> None:
+def test_formats(survey, context_format, shown):
     asked = prompts(survey, context_count=1, context_format=context_format, questions=["q"])
     row = asked.row(0, named=True)
     assert shown in row["prompt"]
     assert row["config_id"] == f"dtef-MB-gender:male-{context_format.replace('-', '')}"
 
 
-def test_types_of_evaluation(survey: Survey) -> None:
-    def text(**options: Any) -> str:
+def test_types_of_evaluation(survey):
+    def text(**options):
         return str(prompts(survey, questions=["p"], **options)["prompt"][0])
 
     assert "in the order of the options: [60.0, 40.0]" in text(eval_type="shift")
@@ -160,7 +153,7 @@ def test_types_of_evaluation(survey: Survey) -> None:
     assert own["temperature"].unique().to_list() == [0.0]
 
 
-def test_unknown_sample_sizes() -> None:
+def test_unknown_sample_sizes():
     content = document(("gender:male", 50, "pq"))
     del content["segments"][0]["sampleSize"]
     unknown = read_survey(content)
@@ -169,7 +162,7 @@ def test_unknown_sample_sizes() -> None:
         prompts(unknown, eval_type="shift")
 
 
-def test_the_budget_counts_everything(survey: Survey) -> None:
+def test_the_budget_counts_everything(survey):
     most = prompts(survey, context_count=None, questions=["p"], segments=["gender:male"])
     tokens = most["n_tokens"].item()
     for budget in (tokens + 260, tokens + 200, 300, 0):
@@ -187,8 +180,8 @@ def test_the_budget_counts_everything(survey: Survey) -> None:
     assert longest["context_count"].max() == 0
 
 
-def test_any_tokenizer_counts_columns(survey: Survey) -> None:
-    def words(texts: pl.Series) -> pl.Series:
+def test_any_tokenizer_counts_columns(survey):
+    def words(texts):
         return texts.str.split(" ").list.len()
 
     asked = prompts(survey, context_count=None, tokens=words, token_budget=400)
@@ -200,7 +193,7 @@ def test_any_tokenizer_counts_columns(survey: Survey) -> None:
         prompts(survey, tokens="words")  # type: ignore[arg-type]
 
 
-BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
+BAD = [
     ({"batch_size": 6}, ParameterError, "batch_size is 1 to 5, got 6"),
     ({"batch_size": 2, "eval_type": "individual-answer"}, ParameterError, "one question each"),
     ({"batch_size": 2.0}, ParameterError, "batch_size is 1 or more, and a whole number, got 2.0"),
@@ -222,9 +215,7 @@ BAD: list[tuple[dict[str, Any], type[Exception], str]] = [
 
 
 @pytest.mark.parametrize(("options", "error", "message"), BAD)
-def test_options_outside_their_domain(
-    survey: Survey, options: dict[str, Any], error: type[Exception], message: str
-) -> None:
+def test_options_outside_their_domain(survey, options, error, message):
     with pytest.raises(error, match=message):
         prompts(survey, **options)
 
@@ -237,9 +228,7 @@ def test_options_outside_their_domain(
     st.integers(0, 700),
 )
 @settings(max_examples=25, deadline=None)
-def test_context_as_a_plain_program_chooses_it(
-    pool: list[str], answered: set[str], batch: int, count: int | None, budget: int
-) -> None:
+def test_context_as_a_plain_program_chooses_it(pool, answered, batch, count, budget):
     survey = read_survey(document(("gender:male", 50, "".join(sorted(answered)))))
     size = prompts(survey, context_count=None, tokens=_ten_each, token_budget=10**6)
     assert size["n_tokens"].unique().to_list() == [20]
@@ -258,5 +247,5 @@ def test_context_as_a_plain_program_chooses_it(
         assert shown == eligible[:count][: room // 10]
 
 
-def _ten_each(texts: pl.Series) -> pl.Series:
+def _ten_each(texts):
     return pl.repeat(10, len(texts), eager=True)

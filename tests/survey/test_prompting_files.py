@@ -1,9 +1,6 @@
 """Prompts as files, and responses that come back to them."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -24,7 +21,7 @@ from survey.test_prompting import document
 SURVEY = read_survey(document(("gender:male", 50, "pqrs"), ("few", 20, "pr")))
 
 
-def test_prompts_are_written(tmp_path: Path) -> None:
+def test_prompts_are_written(tmp_path):
     asked = pl.concat([prompts(SURVEY, batch_size=2), prompts(SURVEY, system="", context_count=1)])
     assert write_prompts(asked, tmp_path / "prompts.jsonl") == 9
     lines = [json.loads(line) for line in (tmp_path / "prompts.jsonl").read_text().splitlines()]
@@ -37,7 +34,7 @@ def test_prompts_are_written(tmp_path: Path) -> None:
     assert_frame_equal(pl.read_parquet(tmp_path / "prompts.parquet"), asked)
 
 
-def test_responses_meet_their_prompts(tmp_path: Path) -> None:
+def test_responses_meet_their_prompts(tmp_path):
     asked = pl.concat([prompts(SURVEY, batch_size=3), prompts(SURVEY, context_count=1)])
     for name in ("prompts.jsonl", "prompts.parquet"):
         write_prompts(asked, tmp_path / name)
@@ -68,7 +65,7 @@ def test_responses_meet_their_prompts(tmp_path: Path) -> None:
     assert found["response"].to_list() == ["a"] * 3 + [None] * (questions - 3)
 
 
-def test_responses_that_do_not_fit() -> None:
+def test_responses_that_do_not_fit():
     asked = pl.concat([prompts(SURVEY), prompts(SURVEY, context_count=1)])
     config, name = asked.select("config_id", "prompt_id").row(0)
     given = pl.DataFrame({"id": [f"{config}/{name}", name], "response": ["a", "b"], "model": "m"})
@@ -88,7 +85,7 @@ def test_responses_that_do_not_fit() -> None:
         read_responses(given.with_columns(round=pl.lit("x")), asked, columns=["round"])
 
 
-def test_what_cannot_be_written(tmp_path: Path) -> None:
+def test_what_cannot_be_written(tmp_path):
     asked = prompts(SURVEY)
     with pytest.raises(ContractError, match="ids stand for several prompts"):
         write_prompts(pl.concat([asked, asked]), tmp_path / "p.jsonl")

@@ -1,9 +1,5 @@
 """Prompts about single participants: who is drawn, what is shown, and the ids of the original."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import polars as pl
 import pytest
 
@@ -17,7 +13,7 @@ from evalframe.survey.prompting.selection import seeded_sample
 OPTIONS = {"p": ["Yes", "No"], "q": ["Now", "Later", "Never"]}
 
 
-def segment(name: str, **attributes: str) -> dict[str, Any]:
+def segment(name, **attributes):
     responses = [
         {"questionId": "p", "distribution": [60, 40]},
         {"questionId": "q", "distribution": [20, 30, 50]},
@@ -57,13 +53,13 @@ PEOPLE = pl.DataFrame(
 )
 
 
-def asked(prompts: Any = prompts, /, **options: Any) -> pl.DataFrame:
+def asked(prompts=prompts, /, **options):
     options = {"eval_type": "individual-answer", "participants": PEOPLE} | options
     return prompts(SURVEY, **options)
 
 
 @pytest.mark.parametrize("prompts", [prompts, dtef.prompts])
-def test_participants_of_all_attributes_of_a_segment(prompts: Any) -> None:
+def test_participants_of_all_attributes_of_a_segment(prompts):
     """As `generateIndividualBlueprints`: d has no answer, nobody is of the third segment."""
     found = asked(prompts)
     assert found["prompt_id"].to_list() == [
@@ -94,7 +90,7 @@ def test_participants_of_all_attributes_of_a_segment(prompts: Any) -> None:
         ("first-person", "To “Q?” I said: “Now”."),
     ],
 )
-def test_their_own_answers_are_shown(context_format: Any, shown: str) -> None:
+def test_their_own_answers_are_shown(context_format, shown):
     found = asked(context_count=1, context_format=context_format, reasoning="cot")
     first = found.filter(prompt_id="p-gender:male-b").row(0, named=True)
     assert first["context_ids"] == ["q"]
@@ -108,7 +104,7 @@ def test_their_own_answers_are_shown(context_format: Any, shown: str) -> None:
     assert prompts(SURVEY, **options)["context_count"].to_list() == [1] * 6
 
 
-def test_a_seeded_draw_of_each_segment() -> None:
+def test_a_seeded_draw_of_each_segment():
     ids = [str(number) for number in range(30)]
     people = pl.DataFrame({"respondent_id": ids, "gender": ["Male"] * 30, "p": ["Yes"] * 30})
     drawn = asked(participants=people, n_participants=4, segments=["gender:male"])
@@ -133,11 +129,11 @@ def test_a_seeded_draw_of_each_segment() -> None:
         ),
     ],
 )
-def test_what_is_refused(options: dict[str, Any], error: type[Exception], message: str) -> None:
+def test_what_is_refused(options, error, message):
     with pytest.raises(error, match=message):
         asked(**options)
 
 
-def test_the_original_leaves_out_answers_that_are_no_option() -> None:
+def test_the_original_leaves_out_answers_that_are_no_option():
     people = PEOPLE.with_columns(p=pl.lit("Perhaps"))
     assert asked(dtef.prompts, participants=people)["question_id"].to_list() == [["q"]] * 3

@@ -1,8 +1,4 @@
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Callable
-from typing import Any
 
 import polars as pl
 import pytest
@@ -18,23 +14,23 @@ from evalframe.survey.surveys.tables import population_marginals
 
 
 @pytest.fixture
-def values(golden: Callable[[str], Any]) -> Any:
+def values(golden):
     return golden("survey/blueprint_validation")
 
 
-def test_tokens(values: Any) -> None:
+def test_tokens(values):
     for case in values["estimate_tokens"]:
         assert pl.select(estimate_tokens(pl.lit(case["text"]))).item() == case["tokens"]
 
 
 @given(st.text())
 @settings(max_examples=50, deadline=None)
-def test_tokens_are_a_quarter_of_the_utf16_units(text: str) -> None:
+def test_tokens_are_a_quarter_of_the_utf16_units(text):
     units = len(text.encode("utf-16-le")) // 2
     assert pl.select(estimate_tokens(pl.lit(text))).item() == -(-units // 4)
 
 
-def test_budgets(values: Any) -> None:
+def test_budgets(values):
     for case in values["token_budget"]:
         system, core = (-(-case[name] // 4) for name in ("system_chars", "core_chars"))
         budget = {} if case["budget"] is None else {"budget": case["budget"]}
@@ -44,7 +40,7 @@ def test_budgets(values: Any) -> None:
         assert items.select(fitting("cost", pl.lit(left)).sum()).item() == case["fit"]
 
 
-def test_config_ids(values: Any) -> None:
+def test_config_ids(values):
     for case in values["config_id"]:
         parts = case["parts"]
         found = config_id(
@@ -60,13 +56,13 @@ def test_config_ids(values: Any) -> None:
         assert pl.select(found).item() == case["id"]
 
 
-def test_config_ids_of_counts_as_fractions() -> None:
+def test_config_ids_of_counts_as_fractions():
     config = pl.DataFrame({"round": "A", "segment_id": "s", "context_count": [5.0, 0.0, None]})
     found = config.select(config_id())["config_id"].to_list()
     assert found == ["dtef-A-s-c5", "dtef-A-s", None]
 
 
-def test_config_ids_of_other_numbers() -> None:
+def test_config_ids_of_other_numbers():
     config = pl.DataFrame({"round": ["A"] * 2, "segment_id": ["s"] * 2, "context_count": [0, 12]})
     counted = config.select(config_id(context_format="distribution-context", batch_size=2))
     assert counted.to_series().to_list() == ["dtef-A-s-b2", "dtef-A-s-c12-b2"]
@@ -74,7 +70,7 @@ def test_config_ids_of_other_numbers() -> None:
     assert letters.to_series().to_list() == ["dtef-A-s-synth50", "dtef-A-s-c12-synth50"]
 
 
-def test_seeded_samples(values: Any) -> None:
+def test_seeded_samples(values):
     for case in values["seeded_sample"]:
         found = seeded_sample(range(case["items"]), case["take"], case["seed"])
         assert found == case["selected"]
@@ -82,7 +78,7 @@ def test_seeded_samples(values: Any) -> None:
 
 @given(st.lists(st.integers(0, 3), max_size=9), st.integers(0, 9), st.text(max_size=3))
 @settings(max_examples=50, deadline=None)
-def test_samples_are_drawn_without_replacement(items: list[int], take: int, seed: str) -> None:
+def test_samples_are_drawn_without_replacement(items, take, seed):
     drawn = seeded_sample(items, take, seed)
     assert len(drawn) == min(take, len(items))
     assert not Counter(drawn) - Counter(items)
@@ -90,7 +86,7 @@ def test_samples_are_drawn_without_replacement(items: list[int], take: int, seed
     assert shuffled(items, seed) == shuffled(items, seed)
 
 
-def test_curation(values: Any) -> None:
+def test_curation(values):
     for case in values["curation"]:
         found = curate(
             case["all_ids"],
@@ -105,7 +101,7 @@ def test_curation(values: Any) -> None:
         assert found.n_ranked == applied["rankedCount"]
 
 
-def test_votes_for_nothing_are_told() -> None:
+def test_votes_for_nothing_are_told():
     found = curate(["a"], exclusions=[["y", "y"]], rankings=[["z", "a"]])
     assert (found.unknown, found.question_ids) == (["y", "z"], ["a"])
     assert found.ranking["mean_rank"].to_list() == [1.0]
@@ -116,7 +112,7 @@ def test_votes_for_nothing_are_told() -> None:
         curate(["a", "a"], exclusions=[], rankings=[])
 
 
-def test_marginals(values: Any) -> None:
+def test_marginals(values):
     found = population_marginals(read_survey(values[values["population_marginals"]["survey"]]))
     expected = values["population_marginals"]["value"]
     for _, name, percent in found.iter_rows():
@@ -124,7 +120,7 @@ def test_marginals(values: Any) -> None:
     assert not expected
 
 
-def test_marginals_without_respondents_are_unknown() -> None:
+def test_marginals_without_respondents_are_unknown():
     table = pl.DataFrame(
         {
             "question_id": ["q", "q", "r"],

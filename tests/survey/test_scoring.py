@@ -1,7 +1,5 @@
 """Scores: what failures are worth, exact rounding, prompts, metrics."""
 
-from __future__ import annotations
-
 import decimal
 import math
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Similarities: golden values, 50-digit references, and naive programs."""
 
-from __future__ import annotations
-
 import math
 from decimal import Decimal, localcontext
 

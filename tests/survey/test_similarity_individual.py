@@ -1,7 +1,5 @@
 """Answers of single persons: golden values, odd texts, and what cannot be scored."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

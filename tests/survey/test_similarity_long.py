@@ -1,7 +1,5 @@
 """Similarities of long tables: the numbers of the expressions over lists, and odd tables."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal

@@ -1,7 +1,5 @@
 """Similarities of lists and arrays of any shape: all ways to ask, what is null, what is refused."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

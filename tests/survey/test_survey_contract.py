@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import polars as pl
 import pytest
 
@@ -33,7 +31,7 @@ PREDICTIONS = pl.DataFrame(
 )
 
 
-def test_good_tables_pass() -> None:
+def test_good_tables_pass():
     assert validate(LONG, survey_contract()).rejected == 0
     percent = LONG.with_columns(percent=pl.col("share") * 100)
     assert validate(percent, survey_contract(share="percent", unit="percent")).rejected == 0
@@ -45,19 +43,19 @@ def test_good_tables_pass() -> None:
 
 
 @pytest.mark.parametrize("total", [0.99, 1.01, 1.0])
-def test_sums_at_the_ends_pass(total: float) -> None:
+def test_sums_at_the_ends_pass(total):
     table = LONG.with_columns(share=pl.Series([total - 0.3, 0.3, 0.5, 0.5]))
     assert validate(table, survey_contract()).rejected == 0
 
 
 @pytest.mark.parametrize("total", [0.9899, 1.0101])
-def test_sums_beyond_them_do_not(total: float) -> None:
+def test_sums_beyond_them_do_not(total):
     table = LONG.with_columns(share=pl.Series([total - 0.3, 0.3, 0.5, 0.5]))
     with pytest.raises(ContractError, match=r"sum to 1: not so in 2 of 4 rows"):
         validate(table, survey_contract())
 
 
-def test_a_prediction_that_is_there_twice_is_found() -> None:
+def test_a_prediction_that_is_there_twice_is_found():
     twice = pl.concat([PREDICTIONS, PREDICTIONS.head(1)])
     with pytest.raises(ContractError, match=r"(?s)are unique.*\(as row 0\)"):
         validate(twice, predictions_contract())
@@ -70,7 +68,7 @@ def test_a_prediction_that_is_there_twice_is_found() -> None:
         validate(negative, predictions_contract(context_count="context_count"))
 
 
-def test_rows_can_be_set_apart(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_rows_can_be_set_apart(tmp_path):  # type: ignore[no-untyped-def]
     lists = pl.DataFrame(
         {
             "round": "A",
@@ -89,7 +87,7 @@ def test_rows_can_be_set_apart(tmp_path) -> None:  # type: ignore[no-untyped-def
     assert report.breaches["rule"].to_list() == ["actual sums to 1 or to 100"]
 
 
-def test_units_and_sizes_and_numbers_of_options() -> None:
+def test_units_and_sizes_and_numbers_of_options():
     with pytest.raises(ParameterError, match="unit must be 'share' or 'percent', got 'pct'"):
         survey_contract(unit="pct")  # type: ignore[arg-type]
     part = LONG.with_columns(sample_size=pl.lit(33.5))

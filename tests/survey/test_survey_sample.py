@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import polars as pl
 import pytest
 
@@ -20,13 +18,13 @@ from evalframe.survey.surveys.assembling import as_survey
 from evalframe.survey.surveys.tables import as_distributions
 
 
-def test_content_is_the_same_everywhere() -> None:
+def test_content_is_the_same_everywhere():
     hashes = [content_hash(file.content)[:12] for file in sample_files()]
     assert hashes == ["60f183280dab", "1ac6bcde49e1"]
     assert [content_hash(file.content)[:12] for file in sample_files(seed=1)] != hashes
 
 
-def test_the_survey_obeys_its_contract() -> None:
+def test_the_survey_obeys_its_contract():
     table = sample_survey()
     assert validate(table, survey_contract()).rejected == 0
     survey = as_survey(table)
@@ -38,7 +36,7 @@ def test_the_survey_obeys_its_contract() -> None:
     assert len(prompts(survey, context_count=4)) == 150
 
 
-def test_responses_fit_the_survey() -> None:
+def test_responses_fit_the_survey():
     responses = sample_responses()
     keyed = predictions_contract(context_count="context_count")
     assert validate(responses, keyed).rejected == 0
@@ -49,7 +47,7 @@ def test_responses_fit_the_survey() -> None:
     assert 0 < responses["response"].null_count() < 30
 
 
-def test_every_form_is_written() -> None:
+def test_every_form_is_written():
     written = {form: reply(form, [60, 40], ["Yes", "No"], "q") for form in FORMS}
     assert written["bracket"] == "[60, 40]"
     assert written["lettered"] == "a. Yes: 60%\nb. No: 40%"
@@ -60,7 +58,7 @@ def test_every_form_is_written() -> None:
     assert len({*written.values()}) == len(FORMS)
 
 
-def test_better_models_are_nearer_to_the_truth() -> None:
+def test_better_models_are_nearer_to_the_truth():
     truth = as_distributions(sample_survey())
     lists = sample_responses().filter(pl.col("response").str.contains(r"^\[\d+(, \d+)+\]$"))
     numbers = pl.col("response").str.extract_all(r"\d+").cast(pl.List(pl.Float64))
@@ -73,6 +71,6 @@ def test_better_models_are_nearer_to_the_truth() -> None:
     assert errors == sorted(errors, reverse=True)
 
 
-def test_a_negative_seed_is_refused() -> None:
+def test_a_negative_seed_is_refused():
     with pytest.raises(ParameterError, match="seed is -1"):
         sample_files(seed=-1)

@@ -1,9 +1,3 @@
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -23,12 +17,12 @@ from evalframe.survey.surveys.segments import (
 from evalframe.survey.surveys.tables import as_distributions, as_long
 
 
-def test_ids_of_segments(golden: Callable[[str], Any]) -> None:
+def test_ids_of_segments(golden):
     for case in golden("survey/blueprint_validation")["segment_ids"]:
         assert pl.select(segment_id(pl.lit("a"), pl.lit(case["value"]))).item() == case["id"]
 
 
-def test_slugs_and_aliases() -> None:
+def test_slugs_and_aliases():
     values = pl.DataFrame({"value": ["65+", "Türkiye", "-a--B-", None]})
     assert values.select(slug("value")).to_series().to_list() == ["65", "t-rkiye", "-a-b", None]
     assert pl.select(canonical_id(pl.lit("country:t-rkiye"))).item() == "country:turkey"
@@ -52,7 +46,7 @@ def test_slugs_and_aliases() -> None:
         (None, None),
     ],
 )
-def test_categories(id_: str | None, expected: str | None) -> None:
+def test_categories(id_, expected):
     assert pl.select(category(pl.lit(id_, pl.String))).item() == expected
 
 
@@ -68,7 +62,7 @@ LISTS = pl.DataFrame(
 )
 
 
-def test_lists_to_long_and_back() -> None:
+def test_lists_to_long_and_back():
     long = as_long(LISTS)
     assert long["option_index"].to_list() == [0, 1, 0, 1, 0, 1, 2]
     assert long["percent"].to_list() == [25.0, 75.0, 50.0, 50.0, 20.0, 30.0, 50.0]
@@ -78,14 +72,14 @@ def test_lists_to_long_and_back() -> None:
 
 
 @pytest.mark.parametrize("unit", ["share", "percent"])
-def test_long_tables_in_either_unit_and_any_order(unit: str) -> None:
+def test_long_tables_in_either_unit_and_any_order(unit):
     long = as_long(LISTS)
     backwards = long.select("question_id", "segment_id", "option_index", "round", unit).reverse()
     found = as_distributions(backwards).select("question_id", "actual")
     assert found.rows() == [("r", [0.2, 0.3, 0.5]), ("q", [0.5, 0.5]), ("q", [0.25, 0.75])]
 
 
-def test_percentages_are_normalised_or_not() -> None:
+def test_percentages_are_normalised_or_not():
     table = pl.DataFrame({"question_id": "q", "segment_id": "s", "actual": [[50.2, 50.2]]})
     assert as_distributions(table)["actual"].to_list() == [[0.5, 0.5]]
     assert as_distributions(table, normalised=False)["actual"].to_list() == [[50.2, 50.2]]
@@ -93,7 +87,7 @@ def test_percentages_are_normalised_or_not() -> None:
     assert (row["round"], row["sample_size"], row["options"]) == ("survey", None, None)
 
 
-def test_arrays_and_integers_are_taken() -> None:
+def test_arrays_and_integers_are_taken():
     table = pl.DataFrame({"question_id": "q", "segment_id": "s", "actual": [[25, 75]]})
     array = table.with_columns(pl.col("actual").cast(pl.Array(pl.Int32, 2)))
     assert_frame_equal(as_distributions(table), as_distributions(array))
@@ -101,7 +95,7 @@ def test_arrays_and_integers_are_taken() -> None:
 
 @given(st.lists(st.lists(st.integers(1, 99), min_size=2, max_size=6), min_size=1, max_size=5))
 @settings(max_examples=25, deadline=None)
-def test_any_survey_goes_both_ways(counts: list[list[int]]) -> None:
+def test_any_survey_goes_both_ways(counts):
     shares = [[count / sum(row) for count in row] for row in counts]
     ids = [f"q{k}" for k in range(len(counts))]
     lists = pl.DataFrame({"question_id": ids, "segment_id": "s", "actual": shares})
@@ -110,7 +104,7 @@ def test_any_survey_goes_both_ways(counts: list[list[int]]) -> None:
     assert back["n_options"].to_list() == list(map(len, counts))
 
 
-BAD_LISTS: list[tuple[dict[str, Any], str]] = [
+BAD_LISTS = [
     ({"actual": [[0.2, 0.2], [0.5, 0.5], [1.0, 0.0]]}, r"actual sums to 1 or to 100.*\n.*row 0"),
     ({"actual": [[1.5, -0.5], [0.5, 0.5], [1.0, 0.0]]}, r"actual is not negative.*\n.*row 0"),
     ({"actual": [[0.5, None], [0.5, 0.5], [1.0, 0.0]]}, "actual has numbers only"),
@@ -126,7 +120,7 @@ BAD_LISTS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("change", "message"), BAD_LISTS)
-def test_bad_lists_are_named_with_their_rows(change: dict[str, Any], message: str) -> None:
+def test_bad_lists_are_named_with_their_rows(change, message):
     good = {"question_id": ["q"] * 3, "segment_id": ["a", "b", "c"]}
     shares = {"actual": [[0.5, 0.5], [0.5, 0.5], [1.0, 0.0]]}
     table = pl.DataFrame(good | shares | change)
@@ -134,7 +128,7 @@ def test_bad_lists_are_named_with_their_rows(change: dict[str, Any], message: st
         as_distributions(table)
 
 
-BAD_LONG: list[tuple[dict[str, Any], str]] = [
+BAD_LONG = [
     ({"share": [0.5, 0.2, 0.5, 0.5]}, "share of a question and segment sum to 1"),
     ({"share": [1.5, -0.5, 0.5, 0.5]}, "share is not negative"),
     ({"share": [0.5, float("nan"), 0.5, 0.5]}, "share is finite"),
@@ -147,14 +141,14 @@ BAD_LONG: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("change", "message"), BAD_LONG)
-def test_bad_long_rows_are_named(change: dict[str, Any], message: str) -> None:
+def test_bad_long_rows_are_named(change, message):
     good = {"question_id": ["q"] * 4, "segment_id": ["a", "a", "b", "b"]}
     good |= {"option_index": [0, 1, 0, 1], "share": [0.5, 0.5, 0.5, 0.5]}
     with pytest.raises(ContractError, match=message):
         as_distributions(pl.DataFrame(good | change))
 
 
-def test_tables_of_other_kinds_are_refused() -> None:
+def test_tables_of_other_kinds_are_refused():
     with pytest.raises(MissingColumnsError, match="'segment_id'"):
         as_distributions(pl.DataFrame({"question_id": ["q"], "actual": [[1.0]]}))
     ids = pl.DataFrame({"question_id": ["q"], "segment_id": ["s"]})
@@ -168,7 +162,7 @@ def test_tables_of_other_kinds_are_refused() -> None:
         as_distributions(ids.clear().with_columns(actual=pl.lit([1.0], pl.List(pl.Float64))))
 
 
-def test_a_survey_of_tables() -> None:
+def test_a_survey_of_tables():
     texts = {"round": ["A", "B"], "question_id": ["q", "r"], "question_text": ["Now?", "Then?"]}
     questions = pl.DataFrame(texts | {"question_order": [1, 0]})
     segments = pl.DataFrame({"segment_id": LISTS["segment_id"], "segment_label": ["M", "F", "E"]})
@@ -184,7 +178,7 @@ def test_a_survey_of_tables() -> None:
     assert str(survey) == "A, B: 2 questions, 3 segments, 3 distributions, 0 warnings"
 
 
-def test_rounds_keep_their_questions_together() -> None:
+def test_rounds_keep_their_questions_together():
     table = pl.DataFrame(
         {
             "round": ["B", "B", "A", "A"],
@@ -197,7 +191,7 @@ def test_rounds_keep_their_questions_together() -> None:
     assert as_survey(table).questions["question_id"].to_list() == ["b1", "b2", "a1", "a2"]
 
 
-def test_unknown_and_repeated_descriptions_are_named() -> None:
+def test_unknown_and_repeated_descriptions_are_named():
     questions = pl.DataFrame({"question_id": ["q"]})
     with pytest.raises(ContractError, match=r"unknown question_id in 1 cases: r\."):
         as_survey(LISTS, questions=questions)
@@ -214,7 +208,7 @@ def test_unknown_and_repeated_descriptions_are_named() -> None:
         as_survey(as_survey(LISTS), questions=questions)
 
 
-def test_the_real_survey(shared: Path) -> None:
+def test_the_real_survey(shared):
     folder = shared / "data" / "survey"
     table = pl.read_parquet(folder / "survey.parquet")
     lists = as_distributions(table)

@@ -1,7 +1,5 @@
 """Options of a question in the order of its first segment, by their labels."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 
@@ -10,7 +8,7 @@ from evalframe.survey.surveys.assembling import as_survey
 from evalframe.survey.surveys.tables import as_distributions, as_long
 
 
-def lists(*options: list[str | None] | None) -> pl.DataFrame:
+def lists(*options):
     """A question and its segments, whose shares are the same by place."""
     size = max(len(each or ()) for each in options)
     rows = [
@@ -21,7 +19,7 @@ def lists(*options: list[str | None] | None) -> pl.DataFrame:
     return pl.DataFrame(rows, schema={**schema, "actual": pl.List(pl.Float64)}, orient="row")
 
 
-def test_shares_go_with_their_labels() -> None:
+def test_shares_go_with_their_labels():
     table = pl.DataFrame(
         {
             "question_id": ["q"] * 3,
@@ -38,7 +36,7 @@ def test_shares_go_with_their_labels() -> None:
     assert long["share"].to_list() == [0.7] * 3
 
 
-def test_long_tables_too() -> None:
+def test_long_tables_too():
     two = pl.DataFrame(
         {
             "question_id": ["q"] * 4,
@@ -65,12 +63,12 @@ def test_long_tables_too() -> None:
 @pytest.mark.parametrize(
     "options", [["Yes", "zz"], ["Yes", "Yes"], ["Yes", None]], ids=["other", "twice", "partly"]
 )
-def test_other_labels_are_named(options: list[str | None]) -> None:
+def test_other_labels_are_named(options):
     with pytest.raises(ContractError, match="differ between segments in 1 distributions: question"):
         as_distributions(lists(["Yes", "No"], options))
 
 
-def test_lists_without_labels_are_in_the_order_of_the_others() -> None:
+def test_lists_without_labels_are_in_the_order_of_the_others():
     found = as_survey(lists(None, ["Yes", "No"], ["No", "Yes"])).responses
     assert found["option_label"].to_list() == ["Yes", "No"] * 3
     assert found["option_index"].to_list() == [0, 1] * 3
@@ -78,14 +76,14 @@ def test_lists_without_labels_are_in_the_order_of_the_others() -> None:
     assert shares == pytest.approx([2 / 3, 2 / 3, 1 / 3])
 
 
-def test_rounds_have_orders_of_their_own() -> None:
+def test_rounds_have_orders_of_their_own():
     both = pl.concat([lists(["Yes", "No"]).with_columns(round=pl.lit("1")),
                       lists(["No", "Yes"]).with_columns(round=pl.lit("2"))])  # fmt: skip
     found = as_distributions(both)
     assert found["options"].to_list() == [["Yes", "No"], ["No", "Yes"]]
 
 
-def test_a_table_of_questions_in_another_order() -> None:
+def test_a_table_of_questions_in_another_order():
     table = lists(["Yes", "No"])
     moved = pl.DataFrame({"question_id": ["q"], "options": [["No", "Yes"]]})
     with pytest.raises(ContractError, match="another order than the distributions: q"):
@@ -95,7 +93,7 @@ def test_a_table_of_questions_in_another_order() -> None:
     assert labels == ["Yes, often", "No, never"]
 
 
-def test_options_may_be_arrays() -> None:
+def test_options_may_be_arrays():
     table = lists(["Yes", "No"], ["No", "Yes"])
     arrays = table.with_columns(pl.col("options").cast(pl.Array(pl.String, 2)))
     assert as_distributions(arrays).equals(as_distributions(table))
@@ -104,7 +102,7 @@ def test_options_may_be_arrays() -> None:
 
 
 @pytest.mark.parametrize("sizes", [[None, 50], [50, None], [50, 50], [50.0, 50.0]])
-def test_a_distribution_has_one_sample_size(sizes: list[float | None]) -> None:
+def test_a_distribution_has_one_sample_size(sizes):
     table = pl.DataFrame(
         {
             "question_id": ["q"] * 2,

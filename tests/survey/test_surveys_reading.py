@@ -1,9 +1,5 @@
 """Tables of surveys in files."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -25,7 +21,7 @@ LONG = pl.DataFrame(
 
 
 @pytest.mark.parametrize("suffix", ["parquet", "csv"])
-def test_tables_are_read(suffix: str, tmp_path: Path) -> None:
+def test_tables_are_read(suffix, tmp_path):
     survey = as_survey(LONG)
     path = tmp_path / f"survey.{suffix}"
     getattr(survey.responses, f"write_{suffix}")(path)
@@ -40,7 +36,7 @@ def test_tables_are_read(suffix: str, tmp_path: Path) -> None:
         read_survey([path, tmp_path / "survey.json"])
 
 
-def test_bad_tables_are_named(tmp_path: Path) -> None:
+def test_bad_tables_are_named(tmp_path):
     path = tmp_path / "survey.csv"
     path.write_bytes(b"question_id,segment_id,option_index,share\nq,\xff\xfe,0,1.0\n")
     with pytest.raises(InputError, match=r"cannot read .*survey\.csv"):
@@ -53,7 +49,7 @@ def test_bad_tables_are_named(tmp_path: Path) -> None:
         read_survey(tmp_path / "survey.parquet")
 
 
-def test_texts_of_a_csv_file_stay_as_they_are(tmp_path: Path) -> None:
+def test_texts_of_a_csv_file_stay_as_they_are(tmp_path):
     path = tmp_path / "survey.CSV"
     head = "question_id,segment_id,segment_value,option_index,option_label,share"
     path.write_text(f"{head}\n1,2,01,0,01,0.5\n1,2,01,1,02,0.5\n")
@@ -67,13 +63,13 @@ def test_texts_of_a_csv_file_stay_as_they_are(tmp_path: Path) -> None:
         read_survey(path)
 
 
-def test_suffixes_in_any_case(tmp_path: Path) -> None:
+def test_suffixes_in_any_case(tmp_path):
     table = pl.DataFrame({"question_id": ["q"], "segment_id": ["s"], "actual": [[0.25, 0.75]]})
     table.write_parquet(tmp_path / "X.PARQUET")
     assert str(read_survey(tmp_path / "X.PARQUET")).startswith("survey: 1 questions")
 
 
-def test_what_is_no_source(tmp_path: Path) -> None:
+def test_what_is_no_source(tmp_path):
     for source in (None, 5, LONG, as_survey(LONG), [{}], {}):
         with pytest.raises(ParameterError, match="expected files, globs, or folders, got"):
             read_survey(source)  # type: ignore[arg-type]

@@ -1,9 +1,5 @@
 """Surveys in the shapes that people have them in: the same distributions, and what is told."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -17,17 +13,17 @@ SHAPES = shapes()
 SHOWN = [*KEYS, "sample_size", "n_options", "options", "actual"]
 
 
-def distributions(table: pl.DataFrame, answers: Any = ()) -> pl.DataFrame:
+def distributions(table, answers=()):
     return as_distributions(table, answers=answers).sort(KEYS)
 
 
-def told(table: pl.DataFrame, answers: Any = ()) -> list[str]:
+def told(table, answers=()):
     return as_survey(table, answers=answers).warnings["message"].to_list()
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("seed", [None, 1, 2])
-def test_every_shape_is_the_same_survey(shape: str, seed: int | None) -> None:
+def test_every_shape_is_the_same_survey(shape, seed):
     table, answers = SHAPES[shape]
     rows = table if seed is None else table.sample(fraction=1, shuffle=True, seed=seed)
     found = distributions(rows, answers)
@@ -36,7 +32,7 @@ def test_every_shape_is_the_same_survey(shape: str, seed: int | None) -> None:
     assert as_survey(rows, answers=answers).distributions().height == 8
 
 
-def test_what_is_guessed_is_told() -> None:
+def test_what_is_guessed_is_told():
     order = (
         "the options of 2 questions have no 'option_index' and are taken in the order of their"
         " labels (1 by the numbers they begin with, 1 by the alphabet): distances of earth movers"
@@ -67,7 +63,7 @@ def test_what_is_guessed_is_told() -> None:
         assert told(*SHAPES[shape]) == messages, shape
 
 
-def test_missing_answers_segments_and_weights_are_counted() -> None:
+def test_missing_answers_segments_and_weights_are_counted():
     people = pl.DataFrame(
         {
             "gender": ["f", "f", "f", "m", "m", None, "m"],
@@ -93,7 +89,7 @@ def test_missing_answers_segments_and_weights_are_counted() -> None:
     assert distributions(SHAPES["lists"][0])["n_unanswered"].null_count() == 8
 
 
-def test_values_that_are_none_are_counted() -> None:
+def test_values_that_are_none_are_counted():
     people = pl.DataFrame(
         {
             "age": [18.0, 18.0, float("nan")],
@@ -116,7 +112,7 @@ def test_values_that_are_none_are_counted() -> None:
     assert distributions(placed, ["hot"])["sample_size"].to_list() == [1]
 
 
-def test_respondents_of_several_rows_are_counted_once() -> None:
+def test_respondents_of_several_rows_are_counted_once():
     answers = pl.DataFrame(
         {
             "respondent_id": [1, 2, 3, 1, 2, 3],
@@ -149,9 +145,7 @@ OPTIONS_OF = {
         ("percent", ["45,125", "54,875", "10,000", "90,000"], 0.45125, None),
     ],
 )
-def test_commas_are_of_thousands_or_decimal(
-    name: str, cells: list[str], first: float, size: int | None
-) -> None:
+def test_commas_are_of_thousands_or_decimal(name, cells, first, size):
     table = pl.DataFrame({**OPTIONS_OF, name: cells})
     found = distributions(table)
     assert found["actual"][0][0] == pytest.approx(first)
@@ -159,7 +153,7 @@ def test_commas_are_of_thousands_or_decimal(
     assert any("read as marks of thousands" in message for message in told(table)) == bool(size)
 
 
-def test_options_are_ordered_by_their_type_or_their_numbers() -> None:
+def test_options_are_ordered_by_their_type_or_their_numbers():
     answers = pl.Series("q", ["low", "high", "low"], dtype=pl.Enum(["low", "mid", "high"]))
     people = pl.DataFrame({"g": ["a", "a", "b"], "q": answers, "r": [10.0, 9.0, 2.0]})
     found = as_survey(people, answers=["q", "r"])
@@ -172,7 +166,7 @@ def test_options_are_ordered_by_their_type_or_their_numbers() -> None:
     assert not any("option_index" in message for message in told(typed))
 
 
-def test_texts_are_numbers_or_are_named() -> None:
+def test_texts_are_numbers_or_are_named():
     table = SHAPES["percent texts"][0]
     cell = pl.col("percent")
     commas = table.with_columns(cell.str.replace(".", ",", literal=True).str.replace("%", " %"))
@@ -227,8 +221,6 @@ WIDE = SHAPES["a column per option"][0]
         ),
     ],
 )
-def test_what_is_no_survey(
-    table: pl.DataFrame, answers: Any, error: type[Exception], message: str
-) -> None:
+def test_what_is_no_survey(table, answers, error, message):
     with pytest.raises(error, match=message):
         as_distributions(table, answers=answers)

@@ -1,11 +1,6 @@
 """The original's evaluation, end to end: run documents in, artifact out."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import CliRunner
@@ -17,11 +12,11 @@ FLAGS = {"--bootstrap-resamples": "--bootstrap"}
 
 
 @pytest.fixture(scope="module")
-def cases(golden: Callable[[str], Any]) -> Any:
+def cases(golden):
     return golden("selective/cli_artifacts")
 
 
-def command(case: dict[str, Any], golden: Any, folder: Path) -> list[str]:
+def command(case, golden, folder):
     """The golden case's command line, over its documents written into the folder."""
     arguments = ["selective"]
     for number, name in enumerate(case["inputs"]):
@@ -38,7 +33,7 @@ def command(case: dict[str, Any], golden: Any, folder: Path) -> list[str]:
     return [*arguments, *extra, "--artifact", str(folder / "out.json")]
 
 
-def test_every_golden_run_is_reproduced(cases: Any, tmp_path: Path) -> None:
+def test_every_golden_run_is_reproduced(cases, tmp_path):
     assert len(cases["cases"]) >= 9
     for case in cases["cases"]:
         folder = tmp_path / case["id"]
@@ -59,7 +54,7 @@ def test_every_golden_run_is_reproduced(cases: Any, tmp_path: Path) -> None:
         assert not differences, (case["id"], differences[:10])
 
 
-def differ(expected: Any, made: Any, place: str) -> Any:
+def differ(expected, made, place):
     """Where two documents differ, keys and their order included; numbers within 1e-12."""
     if isinstance(expected, dict) and isinstance(made, dict):
         if list(expected) != list(made):

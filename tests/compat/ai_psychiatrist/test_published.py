@@ -4,8 +4,6 @@ Facts from that project's run history at commit 36e9fba (loss abs_norm, confiden
 data were not published. `normalized` are AURC / Cmax and AUGRC / Cmax^2 of the published figures.
 """
 
-from __future__ import annotations
-
 import itertools
 
 import polars as pl
@@ -49,19 +47,19 @@ PAIRED = {"11": (0.0149, 0.0017), "12": (0.0066, -0.001)}
 """Few-shot minus zero-shot in AURC and AUGRC, of runs whose two modes have the same people."""
 
 
-def published() -> dict[str, list[str]]:
+def published():
     rows = [line.split() for line in RUNS.strip().splitlines()]
     return {f"{run} {mode}": figures for run, mode, *figures in rows}
 
 
-def bounds(shown: str) -> tuple[float, float]:
+def bounds(shown):
     """The numbers that are shown so when rounded."""
     half = 0.5 * 10.0 ** -len(shown.partition(".")[2])
     return float(shown) - half, float(shown) + half
 
 
 @pytest.mark.parametrize("run", published())
-def test_normalized_areas_are_the_areas_over_coverage(run: str) -> None:
+def test_normalized_areas_are_the_areas_over_coverage(run):
     cmax, aurc, augrc, *normalized = published()[run]
     for area, power, shown in ((aurc, 1, normalized[0]), (augrc, 2, normalized[1])):
         ratio = float(area) / float(cmax) ** power
@@ -69,14 +67,14 @@ def test_normalized_areas_are_the_areas_over_coverage(run: str) -> None:
 
 
 @pytest.mark.parametrize("run", published())
-def test_generalized_risk_never_exceeds_selective_risk(run: str) -> None:
+def test_generalized_risk_never_exceeds_selective_risk(run):
     """At every coverage c the joint risk is c times the selective one, so AUGRC <= Cmax AURC."""
     cmax, aurc, augrc, *_ = (bounds(shown) for shown in published()[run])
     assert augrc[0] <= cmax[1] * aurc[1]
 
 
 @pytest.mark.parametrize("run", PREDICTED)
-def test_coverage_counts_participants_who_abstain_on_everything(run: str) -> None:
+def test_coverage_counts_participants_who_abstain_on_everything(run):
     predicted, asked = PREDICTED[run]
     items = pl.DataFrame({"prediction": [1] * predicted + [None] * (asked - predicted)})
     low, high = bounds(published()[run][0])
@@ -84,13 +82,13 @@ def test_coverage_counts_participants_who_abstain_on_everything(run: str) -> Non
 
 
 @pytest.mark.parametrize("run", PAIRED)
-def test_paired_differences_are_those_of_the_two_modes(run: str) -> None:
+def test_paired_differences_are_those_of_the_two_modes(run):
     zero, few = published()[f"{run} zero"], published()[f"{run} few"]
     for column, delta in zip((1, 2), PAIRED[run], strict=True):
         assert abs(float(few[column]) - float(zero[column]) - delta) < 1.01e-4
 
 
-def test_the_convention_decides_whether_run_14_is_worse_than_13() -> None:
+def test_the_convention_decides_whether_run_14_is_worse_than_13():
     figures = published()
     for mode, by_area, by_normalized in (("zero", True, False), ("few", True, True)):
         (strict, strict_over), (infer, infer_over) = (
@@ -101,7 +99,7 @@ def test_the_convention_decides_whether_run_14_is_worse_than_13() -> None:
         assert (infer_over > strict_over) is by_normalized
 
 
-def test_the_identities_hold_for_the_package_on_the_counts_of_run_13() -> None:
+def test_the_identities_hold_for_the_package_on_the_counts_of_run_13():
     """Over 160 of 328 items: dividing by Cmax is evaluating the predicted items alone."""
     predicted, asked = PREDICTED["13 zero"]
     items = pl.DataFrame(

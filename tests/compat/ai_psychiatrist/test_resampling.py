@@ -1,7 +1,5 @@
 """Intervals as the program gives them, where ours are null or refused."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

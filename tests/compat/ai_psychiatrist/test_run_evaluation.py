@@ -1,18 +1,14 @@
 """Runs evaluated without the command line; golden artifacts are in `test_golden_artifact`."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
 
-from evalframe.compat.ai_psychiatrist import Run, RunWarning, open_run
+from evalframe.compat.ai_psychiatrist import RunWarning, open_run
 from evalframe.compat.ai_psychiatrist.artifact import evaluation_artifact, write_artifact
-from evalframe.compat.ai_psychiatrist.evaluation import RunEvaluation, evaluate_runs
+from evalframe.compat.ai_psychiatrist.evaluation import evaluate_runs
 from evalframe.compat.ai_psychiatrist.settings import RunSettings
 from evalframe.core.errors import (
     ContractError,
@@ -25,7 +21,7 @@ from evalframe.selective.total_score import ITEM_NAMES
 MSP = ("token_msp",)
 
 
-def entry(participant: int, *, off: int = 0, predicted: int = 8, **signals: Any) -> dict[str, Any]:
+def entry(participant, *, off=0, predicted=8, **signals):
     """Who answers the first items, each off by so much, and abstains from the others."""
     given = {"token_msp": 0.5, "llm_evidence_count": 1} | signals
     items = list(ITEM_NAMES)
@@ -38,21 +34,21 @@ def entry(participant: int, *, off: int = 0, predicted: int = 8, **signals: Any)
     }
 
 
-def failed(participant: int) -> dict[str, Any]:
+def failed(participant):
     return {"participant_id": participant, "success": False}
 
 
-def run(*entries: dict[str, Any], signals: tuple[str, ...] | None = None) -> Run:
+def run(*entries, signals=None):
     results = {"mode": "few_shot", "results": list(entries)}
     return open_run({"experiments": [{"results": results}]}, signals=signals)
 
 
-def estimates(evaluation: RunEvaluation, number: int = 0) -> dict[str, float | None]:
+def estimates(evaluation, number=0):
     rows = evaluation.result.filter(input=number)
     return dict(zip(rows["metric"], rows["estimate"], strict=True))
 
 
-def test_two_participants_by_hand() -> None:
+def test_two_participants_by_hand():
     # Of 16 items: 8 right at .9, then 4 off by 3 (loss 1) at .5, then 4 abstentions.
     one = run(entry(1, token_msp=0.9), entry(2, off=3, predicted=4), failed(3))
     evaluation = evaluate_runs(one, settings=RunSettings(variants=MSP, n=0))
@@ -75,7 +71,7 @@ def test_two_participants_by_hand() -> None:
     }
 
 
-def test_two_runs_over_those_who_succeeded_in_both() -> None:
+def test_two_runs_over_those_who_succeeded_in_both():
     left = run(entry(1), entry(2, off=3), entry(3, off=3), failed(4))
     right = run(entry(2), failed(3), entry(4), entry(5))
     with pytest.raises(InputError, match="1 are in the first only, 1 in the second only"):
@@ -101,7 +97,7 @@ def test_two_runs_over_those_who_succeeded_in_both() -> None:
     }
 
 
-def test_nobody_in_both() -> None:
+def test_nobody_in_both():
     runs = run(entry(1), failed(2)), run(failed(1), entry(2))
     with pytest.raises(InputError, match="no participant succeeded in both runs"):
         evaluate_runs(*runs, settings=RunSettings(variants=MSP, n=10))
@@ -114,7 +110,7 @@ def test_nobody_in_both() -> None:
         assert deltas["token_msp"] == dict.fromkeys(("aurc_full", "augrc_full", "cmax"), nothing)
 
 
-def test_deltas_without_resampling() -> None:
+def test_deltas_without_resampling():
     runs = run(entry(1), entry(2)), run(entry(1, off=3), entry(2))
     found = {}
     for rules in ("documented", "reference"):
@@ -129,7 +125,7 @@ def test_deltas_without_resampling() -> None:
     }
 
 
-def test_abstained_items_need_their_signals_by_the_reference_only() -> None:
+def test_abstained_items_need_their_signals_by_the_reference_only():
     one = entry(1, predicted=4)
     for name in list(ITEM_NAMES)[4:]:
         one["item_signals"][name] = {"token_msp": None, "llm_evidence_count": 1}
@@ -144,14 +140,14 @@ def test_abstained_items_need_their_signals_by_the_reference_only() -> None:
     assert "token_msp is present, for token_msp: not so in 4 of 8 rows" in made["reference"]
 
 
-def test_who_is_not_evaluated_needs_signals_by_the_reference_only() -> None:
+def test_who_is_not_evaluated_needs_signals_by_the_reference_only():
     runs = run(entry(1), entry(2, token_msp=None)), run(entry(1), failed(2))
     evaluate_runs(*runs, settings=RunSettings(variants=MSP, n=0))
     with pytest.raises(ContractError, match=r"token_msp is present, .* in 8 of 16 rows"):
         evaluate_runs(*runs, settings=RunSettings(variants=MSP, n=0, rules="reference"))
 
 
-def test_evidence_is_counted_in_any_case_by_the_reference_only() -> None:
+def test_evidence_is_counted_in_any_case_by_the_reference_only():
     one = run(entry(1, llm_evidence_count=None))
     evaluate_runs(one, settings=RunSettings(variants=MSP, n=0))
     with pytest.raises(ContractError, match="llm_evidence_count is present, for llm"):
@@ -163,7 +159,7 @@ def test_evidence_is_counted_in_any_case_by_the_reference_only() -> None:
     ]
 
 
-def test_coverages_to_two_decimals() -> None:
+def test_coverages_to_two_decimals():
     grid = (0.251, 0.2549, 0.5)
     with pytest.raises(
         ParameterError, match=r"two coverages of the grid are 0\.25 to two decimals"
@@ -175,7 +171,7 @@ def test_coverages_to_two_decimals() -> None:
     assert {key: risk["requested"] for key, risk in risks.items()} == {"0.25": 0.2549, "0.50": 0.5}
 
 
-def test_infinite_thresholds(tmp_path: Path) -> None:
+def test_infinite_thresholds(tmp_path):
     one = run(entry(1, llm_evidence_count=float("inf")))
     with pytest.raises(ContractError, match="llm_evidence_count is finite"):
         evaluate_runs(one, settings=RunSettings(variants=("llm",), n=0))
@@ -204,14 +200,12 @@ def test_infinite_thresholds(tmp_path: Path) -> None:
         ({"coverage_grid": (1.5,)}, ParameterError, "a coverage of the grid"),
     ],
 )
-def test_settings_outside_their_domain(
-    wrong: dict[str, Any], kind: type[Exception], message: str
-) -> None:
+def test_settings_outside_their_domain(wrong, kind, message):
     with pytest.raises(kind, match=message):
         RunSettings(**wrong)
 
 
-def test_what_cannot_be_evaluated() -> None:
+def test_what_cannot_be_evaluated():
     with pytest.raises(ParameterError, match="of one run or of two, got 0"):
         evaluate_runs()
     with pytest.raises(ParameterError, match="of one run or of two, got 3"):
@@ -235,14 +229,14 @@ def test_what_cannot_be_evaluated() -> None:
 @pytest.mark.parametrize("rules", ["documented", "reference"])
 @pytest.mark.parametrize("key", ["ground_truth_items", "predicted_items"])
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
-def test_an_answer_that_is_no_finite_number(rules: Any, key: str, value: float) -> None:
+def test_an_answer_that_is_no_finite_number(rules, key, value):
     one = entry(1)
     one[key] = {**one[key], "Sleep": value}
     with pytest.raises(InputError, match=r"1 items .* no finite number, first Sleep of partic"):
         evaluate_runs(run(one, entry(2)), settings=RunSettings(rules=rules))
 
 
-def test_a_run_that_attempted_nobody() -> None:
+def test_a_run_that_attempted_nobody():
     with pytest.raises(InputError, match="attempted no participant"):
         evaluate_runs(run())
     found = estimates(evaluate_runs(run(), settings=RunSettings(n=0, rules="reference")))
@@ -253,7 +247,7 @@ def test_a_run_that_attempted_nobody() -> None:
     assert figures["llm"]["bootstrap"]["ci95"]["aurc_full"] == [0.0, 0.0]
 
 
-def test_failed_participants_of_two_runs_are_counted_in_the_overlap() -> None:
+def test_failed_participants_of_two_runs_are_counted_in_the_overlap():
     left, right = run(entry(1), failed(2), failed(3)), run(entry(1), entry(2), failed(4))
     settings = RunSettings(variants=MSP, n=0, intersection_only=True)
     comparison = evaluation_artifact(evaluate_runs(left, right, settings=settings))["comparison"]
@@ -262,7 +256,7 @@ def test_failed_participants_of_two_runs_are_counted_in_the_overlap() -> None:
     assert comparison["participants_failed_right"] == 0
 
 
-def test_a_calibration_over_a_feature_that_no_item_has() -> None:
+def test_a_calibration_over_a_feature_that_no_item_has():
     scaler = {"mean": [0.0], "std": [1.0]}
     model = {"coefficients": [1.0], "intercept": 0.0, "link": "sigmoid", "scaler": scaler}
     artifact = {"method": "logistic", "features": ["token_mspp"], "model": model}
@@ -275,7 +269,7 @@ def test_a_calibration_over_a_feature_that_no_item_has() -> None:
     assert made.curves["threshold"].to_list() == [0.5]
 
 
-def test_a_calibration_of_another_confidence() -> None:
+def test_a_calibration_of_another_confidence():
     model = {"x_thresholds": [0.0, 1.0], "y_thresholds": [0.2, 0.9]}
     artifact = {"method": "isotonic", "features": ["token_msp"], "model": model}
     one = run(entry(1), entry(2))
@@ -290,17 +284,17 @@ def test_a_calibration_of_another_confidence() -> None:
     assert made.curves["threshold"].item() == pytest.approx(0.9)
 
 
-def test_an_unlabelled_abstention_is_fine() -> None:
+def test_an_unlabelled_abstention_is_fine():
     one = entry(1, predicted=2)
     one["ground_truth_items"] = {**one["ground_truth_items"], "Moving": None}
     found = estimates(evaluate_runs(run(one), settings=RunSettings(variants=MSP, n=0)))
     assert found["coverage"] == 0.25
 
 
-def test_progress_is_told_of_every_resampling() -> None:
-    told: list[tuple[int, int]] = []
+def test_progress_is_told_of_every_resampling():
+    told = []
 
-    def progress(done: int, total: int) -> None:
+    def progress(done, total):
         told.append((done, total))
 
     runs = run(entry(1), entry(2)), run(entry(1), entry(2, off=1))
@@ -312,7 +306,7 @@ def test_progress_is_told_of_every_resampling() -> None:
     assert len(told) > 3 * alone, "two runs, and their comparison"
 
 
-def test_the_document_of_a_run_in_memory() -> None:
+def test_the_document_of_a_run_in_memory():
     evaluation = evaluate_runs(run(entry(1)), settings=RunSettings(variants=MSP, n=0))
     moment = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     document = evaluation_artifact(evaluation, created_at=moment)
@@ -323,7 +317,7 @@ def test_the_document_of_a_run_in_memory() -> None:
     assert json.loads(json.dumps(document, allow_nan=False)) == document
 
 
-def test_a_calibration_is_taken_in_every_form(tmp_path: Path) -> None:
+def test_a_calibration_is_taken_in_every_form(tmp_path):
     from evalframe.selective.calibrators.saved import read_calibration
 
     artifact = {"method": "temperature_scaling", "temperature": 2.0}
@@ -336,7 +330,7 @@ def test_a_calibration_is_taken_in_every_form(tmp_path: Path) -> None:
         assert made.curves["threshold"].to_list() == pytest.approx([0.75, 0.5])
 
 
-def test_tables_of_an_evaluation() -> None:
+def test_tables_of_an_evaluation():
     runs = run(entry(1), entry(2)), run(entry(1), entry(2, off=1))
     settings = RunSettings(variants=("token_msp", "llm"), n=10)
     evaluation = evaluate_runs(*runs, settings=settings)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from evalframe.compat.ai_psychiatrist import RunSettings

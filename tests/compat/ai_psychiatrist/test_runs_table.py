@@ -1,7 +1,5 @@
 """Item tables as runs: the same evaluation as of the document they are from."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

@@ -1,8 +1,3 @@
-from __future__ import annotations
-
-from pathlib import Path
-from typing import Any
-
 import polars as pl
 import pytest
 
@@ -40,27 +35,27 @@ COUNTS = {
 
 
 @pytest.fixture
-def aggregate(tmp_path: Path) -> Path:
+def aggregate(tmp_path):
     path = tmp_path / "GD9_aggregate_standardized.csv"
     pl.DataFrame(TABLE).write_csv(path)
     return path
 
 
 @pytest.fixture
-def counts(tmp_path: Path) -> Path:
+def counts(tmp_path):
     path = tmp_path / "GD9_segment_counts_by_question.csv"
     pl.DataFrame(COUNTS).write_csv(path)
     return path
 
 
 @pytest.mark.parametrize("cell", ["NaN", "inf", "33.5", "1e30", "few"])
-def test_counts_are_whole_numbers(aggregate: Path, counts: Path, cell: str) -> None:
+def test_counts_are_whole_numbers(aggregate, counts, cell):
     pl.DataFrame({**COUNTS, "O3: Male": [cell, "90"]}).write_csv(counts)
     with pytest.raises(InputError, match=f"1 cells are no whole numbers, the first '{cell}'"):
         read_dialogues(aggregate, counts)
 
 
-def test_percentages_are_finite(aggregate: Path) -> None:
+def test_percentages_are_finite(aggregate):
     pl.DataFrame({**TABLE, "O3: Male": ["NaN", *TABLE["O3: Male"][1:]]}).write_csv(aggregate)
     with pytest.raises(InputError, match="1 cells are no numbers, the first 'NaN'"):
         read_dialogues(aggregate)
@@ -74,18 +69,18 @@ def test_percentages_are_finite(aggregate: Path) -> None:
         ({"prefixes": "O3"}, "prefixes is a list of texts, got 'O3'"),
     ],
 )
-def test_lists_of_patterns(aggregate: Path, options: dict[str, Any], message: str) -> None:
+def test_lists_of_patterns(aggregate, options, message):
     with pytest.raises(ParameterError, match=message):
         read_dialogues(aggregate, **options)
 
 
-def test_the_header_is_utf_8_too(aggregate: Path) -> None:
+def test_the_header_is_utf_8_too(aggregate):
     aggregate.write_bytes(aggregate.read_bytes().replace("ü".encode(), b"\xfc"))
     with pytest.raises(InputError, match=r"not UTF-8 text in 1 lines \(line 1; the first is byte"):
         read_dialogues(aggregate)
 
 
-def test_questions_and_segments(aggregate: Path) -> None:
+def test_questions_and_segments(aggregate):
     survey = read_dialogues(aggregate)
     assert survey.rounds["round"].to_list() == ["GD9"]
     assert survey.questions.select("question_id", "question_text", "options").rows() == [
@@ -103,13 +98,13 @@ def test_questions_and_segments(aggregate: Path) -> None:
     assert survey.segments["sample_size"].null_count() == 5
 
 
-def test_an_option_without_a_percentage_has_none(aggregate: Path) -> None:
+def test_an_option_without_a_percentage_has_none(aggregate):
     lists = read_dialogues(aggregate).distributions(normalised=False)
     old = lists.filter(segment_id="ageGroup:65")["actual"].to_list()
     assert old == [[60.5, 39.5], [100.0, 0.0, 0.0]]
 
 
-def test_what_is_left_out_is_told(aggregate: Path, counts: Path) -> None:
+def test_what_is_left_out_is_told(aggregate, counts):
     survey = read_dialogues(aggregate, counts)
     assert "religion:islam" not in survey.segments["segment_id"]
     assert survey.warnings.select("path", "message").rows() == [
@@ -123,9 +118,7 @@ def test_what_is_left_out_is_told(aggregate: Path, counts: Path) -> None:
     ("sample_sizes", "expected"),
     [("question", [None, 41, 100, 90, 55, 33, 30]), ("segment", [41, 41, 100, 100, 55, 33, 33])],
 )
-def test_sample_sizes(
-    aggregate: Path, counts: Path, sample_sizes: Any, expected: list[int | None]
-) -> None:
+def test_sample_sizes(aggregate, counts, sample_sizes, expected):
     lists = read_dialogues(aggregate, counts, sample_sizes=sample_sizes).distributions()
     places = {
         name: place for place, name in enumerate(lists["segment_id"].unique(maintain_order=True))
@@ -134,7 +127,7 @@ def test_sample_sizes(
     assert ordered["sample_size"].to_list() == expected
 
 
-def test_other_segments_and_questions_on_request(aggregate: Path) -> None:
+def test_other_segments_and_questions_on_request(aggregate):
     survey = read_dialogues(aggregate, prefixes=["O1"], excluded=[], round="X")
     assert survey.segments.select("round", "segment_id", "segment_attribute").rows() == [
         ("X", "language:english", "language")
@@ -160,9 +153,7 @@ def test_other_segments_and_questions_on_request(aggregate: Path) -> None:
         ("Please select your preferred language", False),
     ],
 )
-def test_questions_that_make_segments_are_those_of_the_original(
-    tmp_path: Path, text: str, *, is_read: bool
-) -> None:
+def test_questions_that_make_segments_are_those_of_the_original(tmp_path, text, *, is_read):
     path = tmp_path / "GD9_a.csv"
     texts = pl.Series([text if question == "q2" else "Hot?" for question in TABLE["Question ID"]])
     pl.DataFrame(TABLE).with_columns(Question=texts).write_csv(path)
@@ -171,14 +162,14 @@ def test_questions_that_make_segments_are_those_of_the_original(
     assert ("q2" not in survey.warnings["path"]) == is_read
 
 
-def test_segments_that_nobody_counted_are_left_out(aggregate: Path, counts: Path) -> None:
+def test_segments_that_nobody_counted_are_left_out(aggregate, counts):
     pl.DataFrame(COUNTS).drop("O3: Male").write_csv(counts)
     survey = read_dialogues(aggregate, counts)
     assert "gender:male" not in survey.segments["segment_id"]
     assert survey.warnings["path"].to_list()[:2] == ["q4", "O3: Male"]
 
 
-def test_bad_tables_are_named(tmp_path: Path, aggregate: Path, counts: Path) -> None:
+def test_bad_tables_are_named(tmp_path, aggregate, counts):
     with pytest.raises(ParameterError, match="sample_sizes must be one of"):
         read_dialogues(aggregate, sample_sizes="none")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="no column of a segment"):
@@ -187,7 +178,7 @@ def test_bad_tables_are_named(tmp_path: Path, aggregate: Path, counts: Path) -> 
         read_dialogues(tmp_path / "none.csv")
     bad = tmp_path / "bad.csv"
 
-    def write(**columns: list[str]) -> Path:
+    def write(**columns):
         renamed = {name.replace("_", ": "): cells for name, cells in columns.items()}
         pl.DataFrame(TABLE | renamed).write_csv(bad)
         return bad

@@ -1,7 +1,5 @@
 """Leaderboards of dtef-app: golden values, a naive program, and the edges of the adaptors."""
 
-from __future__ import annotations
-
 import statistics
 from collections import defaultdict
 

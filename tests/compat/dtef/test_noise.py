@@ -1,7 +1,5 @@
 """Sampling noise of dtef-app: golden values, and the ceilings of real rounds."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

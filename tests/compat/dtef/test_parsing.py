@@ -1,7 +1,5 @@
 """Responses as dtef-app reads them: golden values, a naive program, and its known faults."""
 
-from __future__ import annotations
-
 import json
 import re
 

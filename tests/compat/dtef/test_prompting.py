@@ -1,26 +1,18 @@
 """Prompts of dtef-app: ids of batches, the token budget, and golden contexts."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
-
 import pytest
 
 from evalframe.compat.dtef import prompts, read_survey
 from evalframe.survey.prompting.configurations import blueprints
 from survey.test_prompting import document
 
-if TYPE_CHECKING:
-    from evalframe.survey.surveys.tables import Survey
-
 
 @pytest.fixture
-def survey() -> Survey:
+def survey():
     return read_survey(document(("gender:male", 50, "pqrs"), ("few", 20, "pr")))
 
 
-def test_the_original_calls_a_last_question_a_batch(survey: Survey) -> None:
+def test_the_original_calls_a_last_question_a_batch(survey):
     """Its `generateBatchedBlueprintForSegment` numbers all batches."""
     asked = prompts(survey, batch_size=3)
     batches = ["batch-0-gender:male", "batch-1-gender:male", "batch-0-few"]
@@ -33,7 +25,7 @@ def test_the_original_calls_a_last_question_a_batch(survey: Survey) -> None:
     ("budget", "shown"),
     [(458, 0), (459, 1), (477, 1), (478, 2), (492, 2), (493, 3), (0, 3)],
 )
-def test_the_budget_of_the_original(survey: Survey, budget: int, shown: int) -> None:
+def test_the_budget_of_the_original(survey, budget, shown):
     """By `calculateTokenBudget`, at four UTF-16 units to a token.
 
     System prompt 444 units, 111 tokens; the placeholder with "50" and the lines of two attributes
@@ -56,7 +48,7 @@ def test_the_budget_of_the_original(survey: Survey, budget: int, shown: int) -> 
     assert own["context_count"].item() == 0
 
 
-def test_context_as_the_original_chooses_it(golden: Callable[[str], Any]) -> None:
+def test_context_as_the_original_chooses_it(golden):
     values = golden("survey/blueprint_validation")
     content = values["context_survey"]
     for case in values["context_selection"]:
@@ -83,7 +75,7 @@ def test_context_as_the_original_chooses_it(golden: Callable[[str], Any]) -> Non
         assert asked["context_ids"].to_list() == [case["selected"] or []]
 
 
-def test_blueprints_as_the_original_makes_them(golden: Callable[[str], Any]) -> None:
+def test_blueprints_as_the_original_makes_them(golden):
     values = golden("survey/blueprint_validation")
     survey = read_survey(values["context_survey"])
     ids = survey.questions["question_id"].to_list()

@@ -1,7 +1,5 @@
 """Run results of the original: golden files, filters, contexts, summaries, and broken files."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl

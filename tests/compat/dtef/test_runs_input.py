@@ -1,7 +1,5 @@
 """Run results that say something else than they should: named with their file and place."""
 
-from __future__ import annotations
-
 import json
 import math
 

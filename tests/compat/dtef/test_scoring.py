@@ -1,7 +1,5 @@
 """Golden item scores of dtef-app."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Similarities of dtef-app: golden values, and numbers that are not a distribution."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

@@ -1,10 +1,5 @@
-from __future__ import annotations
-
 import copy
 import json
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
@@ -15,7 +10,7 @@ from evalframe.core.errors import ContractError, InputError, OutputError, Parame
 from evalframe.survey.surveys.assembling import as_survey
 from evalframe.survey.surveys.tables import as_long
 
-GOOD: dict[str, Any] = {
+GOOD = {
     "surveyId": "s",
     "surveyName": "S",
     "questions": {
@@ -37,10 +32,10 @@ GOOD: dict[str, Any] = {
 }
 
 
-def changed(*path: str | int, to: Any) -> dict[str, Any]:
+def changed(*path, to):
     """The good survey with another value in one place; `...` takes the place out."""
     survey = copy.deepcopy(GOOD)
-    place: Any = survey
+    place = survey
     for step in path[:-1]:
         place = place[step]
     if to is ...:
@@ -50,7 +45,7 @@ def changed(*path: str | int, to: Any) -> dict[str, Any]:
     return survey
 
 
-def test_validation_as_the_original(golden: Callable[[str], Any]) -> None:
+def test_validation_as_the_original(golden):
     for case in golden("survey/blueprint_validation")["validation"]:
         report = validate(case["data"])
         assert report.errors["path"].to_list() == case["errors"], case["name"]
@@ -64,7 +59,7 @@ def test_validation_as_the_original(golden: Callable[[str], Any]) -> None:
 
 
 SEGMENT, ANSWER = ("segments", 0), ("segments", 0, "responses", 0)
-INVALID: list[tuple[dict[str, Any], str, str]] = [
+INVALID = [
     (changed("surveyName", to=""), "surveyName", "must be a text"),
     (changed("questions", to=None), "questions", "must be an object"),
     (changed("questions", "q", to="x"), "questions.q", "must be an object"),
@@ -114,7 +109,7 @@ INVALID: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("survey", "path", "message"), INVALID)
-def test_errors_are_named_and_refused(survey: dict[str, Any], path: str, message: str) -> None:
+def test_errors_are_named_and_refused(survey, path, message):
     report = validate(survey)
     assert not report.valid
     assert path in report.errors["path"].to_list()
@@ -133,23 +128,23 @@ def test_errors_are_named_and_refused(survey: dict[str, Any], path: str, message
         (changed(*SEGMENT, "responses", to=[]), "segments[0].responses"),
     ],
 )
-def test_warnings_are_kept(survey: dict[str, Any], path: str) -> None:
+def test_warnings_are_kept(survey, path):
     assert validate(survey).valid
     assert path in read_survey(survey).warnings["path"].to_list()
 
 
-def test_a_response_to_an_unknown_question_is_also_one_that_is_missing() -> None:
+def test_a_response_to_an_unknown_question_is_also_one_that_is_missing():
     report = validate(changed(*ANSWER, "questionId", to="z"))
     assert report.warnings["message"].to_list() == ["'gender:male' has no response to question 'q'"]
 
 
 @pytest.mark.parametrize("sums", [[59, 40], [61, 40], [59.0, 40.0], [60.6, 40.4]])
-def test_sums_from_99_to_101_pass(sums: list[float]) -> None:
+def test_sums_from_99_to_101_pass(sums):
     assert validate(changed(*ANSWER, "distribution", to=sums)).valid
 
 
 @pytest.mark.parametrize("content", [1, "x", None])
-def test_the_top_level_is_an_object(content: Any, tmp_path: Path) -> None:
+def test_the_top_level_is_an_object(content, tmp_path):
     path = tmp_path / "survey.json"
     path.write_text(json.dumps(content))
     assert validate(path).errors["path"].to_list() == [""]
@@ -157,7 +152,7 @@ def test_the_top_level_is_an_object(content: Any, tmp_path: Path) -> None:
     assert len(validate(path).errors) == 4
 
 
-CONFLICTS: list[tuple[dict[str, Any], str]] = [
+CONFLICTS = [
     (
         changed(*SEGMENT, "responses", to=[GOOD["segments"][0]["responses"][0]] * 2),
         "answers question 'q' more than once",
@@ -169,7 +164,7 @@ CONFLICTS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("survey", "message"), CONFLICTS)
-def test_what_tables_cannot_hold_is_refused(survey: dict[str, Any], message: str) -> None:
+def test_what_tables_cannot_hold_is_refused(survey, message):
     report = validate(survey)
     assert report.valid
     assert any(message in text for text in report.conflicts["message"])
@@ -177,7 +172,7 @@ def test_what_tables_cannot_hold_is_refused(survey: dict[str, Any], message: str
         read_survey(survey)
 
 
-def test_lengths_of_questions_without_options_agree() -> None:
+def test_lengths_of_questions_without_options_agree():
     survey = changed("questions", "q", to={"text": "Why?", "type": "open-ended"})
     second = copy.deepcopy(GOOD["segments"][0]) | {"id": "gender:female"}
     second["responses"][0]["distribution"] = [50, 30, 20]
@@ -187,14 +182,14 @@ def test_lengths_of_questions_without_options_agree() -> None:
         read_survey(survey)
 
 
-def test_repeated_keys_are_found(tmp_path: Path) -> None:
+def test_repeated_keys_are_found(tmp_path):
     path = tmp_path / "survey.json"
     path.write_text(json.dumps(GOOD).replace('"r": {', '"q": {', 1))
     with pytest.raises(InputError, match="the key 'q' more than once"):
         read_survey(path)
 
 
-def test_damaged_files_are_named(tmp_path: Path) -> None:
+def test_damaged_files_are_named(tmp_path):
     path = tmp_path / "survey.json"
     with pytest.raises(InputError, match="no such file"):
         read_survey(path)
@@ -211,7 +206,7 @@ def test_damaged_files_are_named(tmp_path: Path) -> None:
         read_survey(tmp_path / "empty")
 
 
-def test_attributes_and_sample_sizes() -> None:
+def test_attributes_and_sample_sizes():
     survey = changed(*SEGMENT, "attributes", to={"gender": "Male", "ageGroup": "18-25"})
     survey["segments"][0] |= {"id": "young-men", "label": "Young men"}
     survey["segments"][0]["responses"][1]["sampleSize"] = 48
@@ -221,7 +216,7 @@ def test_attributes_and_sample_sizes() -> None:
     assert read.distributions()["sample_size"].to_list() == [50, 48]
 
 
-def test_round_trip_of_a_survey(tmp_path: Path) -> None:
+def test_round_trip_of_a_survey(tmp_path):
     survey = copy.deepcopy(GOOD) | {"description": "D", "source": "—"}
     survey["segments"][0]["responses"][1]["sampleSize"] = 48
     [path] = write_survey(read_survey(survey), tmp_path / "out.json")
@@ -229,7 +224,7 @@ def test_round_trip_of_a_survey(tmp_path: Path) -> None:
     assert json.loads(path.read_text()) == {key: survey[key] for key in order}
 
 
-def test_the_real_survey_is_written_byte_by_byte(shared: Path, tmp_path: Path) -> None:
+def test_the_real_survey_is_written_byte_by_byte(shared, tmp_path):
     source = shared / "data" / "survey" / "dtef_survey_gd5.json"
     survey = read_survey(source)
     assert len(survey.warnings) == 22
@@ -237,7 +232,7 @@ def test_the_real_survey_is_written_byte_by_byte(shared: Path, tmp_path: Path) -
     assert path.read_bytes() == source.read_bytes()
 
 
-def test_several_rounds_in_one_scan(tmp_path: Path) -> None:
+def test_several_rounds_in_one_scan(tmp_path):
     for name in ("One", "Two"):
         text = json.dumps(changed("surveyId", to=name))
         (tmp_path / f"{name}.json").write_text(text)
@@ -255,7 +250,7 @@ def test_several_rounds_in_one_scan(tmp_path: Path) -> None:
         read_survey(tmp_path)
 
 
-def test_a_table_is_written(tmp_path: Path) -> None:
+def test_a_table_is_written(tmp_path):
     table = as_long(read_survey(GOOD))
     [path] = write_survey(table, tmp_path / "s.json")
     written = json.loads(path.read_text())
@@ -263,14 +258,14 @@ def test_a_table_is_written(tmp_path: Path) -> None:
     assert written["questions"]["q"] == GOOD["questions"]["q"] | {"text": "q"}
 
 
-def test_questions_in_an_array_go_by_their_numbers() -> None:
+def test_questions_in_an_array_go_by_their_numbers():
     survey = changed("questions", to=list(GOOD["questions"].values()))
     for number, answer in enumerate(survey["segments"][0]["responses"]):
         answer["questionId"] = str(number)
     assert read_survey(survey).questions["question_id"].to_list() == ["0", "1"]
 
 
-def test_halves_of_characters_are_named(tmp_path: Path) -> None:
+def test_halves_of_characters_are_named(tmp_path):
     path = tmp_path / "survey.json"
     path.write_text(json.dumps(changed("questions", "q", "text", to="\ud800")))
     with pytest.raises(InputError, match=r"half of a character"):
@@ -280,13 +275,13 @@ def test_halves_of_characters_are_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("size", [10**30, 1e30, float("inf"), float("nan")])
-def test_numbers_beyond_measure(size: float) -> None:
+def test_numbers_beyond_measure(size):
     with pytest.raises(InputError, match="no whole number of respondents"):
         read_survey(changed(*SEGMENT, "sampleSize", to=size))
     assert not validate(changed(*ANSWER, "distribution", to=[size, 10**400])).valid
 
 
-def test_a_table_without_labels_can_be_read_again(tmp_path: Path) -> None:
+def test_a_table_without_labels_can_be_read_again(tmp_path):
     table = pl.DataFrame({"question_id": ["q"], "segment_id": ["s"], "actual": [[25.0, 75.0]]})
     [file] = write_survey(table, tmp_path / "n.json")
     assert validate(file).valid
@@ -304,9 +299,7 @@ def test_a_table_without_labels_can_be_read_again(tmp_path: Path) -> None:
         ({"segment_id": [""]}, r"segments\[0\].id: must be a text that is not empty"),
     ],
 )
-def test_what_could_not_be_read_again_is_not_written(
-    tmp_path: Path, change: dict[str, Any], message: str
-) -> None:
+def test_what_could_not_be_read_again_is_not_written(tmp_path, change, message):
     table = {"question_id": ["q"], "segment_id": ["s"], "options": [["a", "b"]]}
     table |= {"actual": [[0.25, 0.75]], **change}
     with pytest.raises(ContractError, match=f"(?s)the format cannot hold this survey.*{message}"):
@@ -314,7 +307,7 @@ def test_what_could_not_be_read_again_is_not_written(
     assert not [*tmp_path.iterdir()]
 
 
-def test_a_round_without_a_name_for_a_file(tmp_path: Path) -> None:
+def test_a_round_without_a_name_for_a_file(tmp_path):
     table = {"round": ["Ä"], "question_id": ["q"], "segment_id": ["s"], "actual": [[0.25, 0.75]]}
     with pytest.raises(OutputError, match="round 'Ä' has no letter from a to z and no digit"):
         write_survey(pl.DataFrame(table), tmp_path)
@@ -322,7 +315,7 @@ def test_a_round_without_a_name_for_a_file(tmp_path: Path) -> None:
     assert read_survey(file).rounds["round"].to_list() == ["Ä"]
 
 
-def test_what_is_no_source() -> None:
+def test_what_is_no_source():
     table = pl.DataFrame({"question_id": ["q"], "segment_id": ["s"], "actual": [[0.25, 0.75]]})
     for source in (None, 5, table, as_survey(table), [GOOD, 5]):
         for read in (validate, read_survey):
@@ -330,7 +323,7 @@ def test_what_is_no_source() -> None:
                 read(source)  # type: ignore[arg-type]
 
 
-def test_suffixes_in_any_case_and_tables(tmp_path: Path) -> None:
+def test_suffixes_in_any_case_and_tables(tmp_path):
     (tmp_path / "X.PARQUET").write_bytes(b"")
     with pytest.raises(InputError, match=r"X.PARQUET is a table.*survey.read_survey reads"):
         validate(tmp_path / "X.PARQUET")

@@ -1,7 +1,5 @@
 """A document of the original, its values invented, and what stores and reads such documents."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """Posteriors and PAS that HumanStudy-Bench published, and its repair of posteriors."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Evaluation documents, tables of tests and published scores, written: by hand."""
 
-from __future__ import annotations
-
 import csv
 import json
 

@@ -1,7 +1,5 @@
 """Documents that cannot be read: each fault is told with its file and its place."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

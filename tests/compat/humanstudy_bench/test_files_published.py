@@ -1,7 +1,5 @@
 """The published results: the order of findings, their files, and what follows from their tests."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal

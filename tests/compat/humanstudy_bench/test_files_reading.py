@@ -1,7 +1,5 @@
 """Evaluation results, read: every value in its column, and whose it is."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

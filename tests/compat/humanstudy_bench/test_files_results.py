@@ -1,7 +1,5 @@
 """Published scores, read into tables; faults in their place."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

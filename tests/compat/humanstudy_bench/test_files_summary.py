@@ -1,7 +1,5 @@
 """The summary of all models, by hand."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

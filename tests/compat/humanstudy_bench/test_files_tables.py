@@ -1,7 +1,5 @@
 """The tables that files are written from: scores of all levels, by hand."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

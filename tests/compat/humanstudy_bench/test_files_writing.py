@@ -1,7 +1,5 @@
 """All files of the original, written: read back, and never in part."""
 
-from __future__ import annotations
-
 import json
 import math
 

@@ -1,7 +1,5 @@
 """Legacy quantities of the program by hand: directions, z-differences and consistencies."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Legacy numbers of the program, reproduced, and sound p-values."""
 
-from __future__ import annotations
-
 import math
 from itertools import chain
 

@@ -1,7 +1,5 @@
 """The original's derivation of legacy fields: values that it computed, and what it loses."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """Strict ECS, replication rates and fields of whole tables."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Documents in RGB's order and in the seeded one: golden values, shapes and bad input."""
 
-from __future__ import annotations
-
 import math
 import random
 from itertools import groupby

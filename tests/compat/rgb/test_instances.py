@@ -1,7 +1,5 @@
 """Data files of the original: questions in every published shape, and files that are none."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Rates as RGB scores them: golden scores, stored scores of real runs, and a table by hand."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Prediction files read: shapes, folders, settings, and what is said of files that are broken."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

@@ -1,7 +1,5 @@
 """Records that the fast reader leaves to the standard library, and the lines that errors name."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Score files: objects as the original makes them, real files, and what is said of broken ones."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """Settings in file names, read and written."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Prediction and score files written: as the original writes them, and read back the same."""
 
-from __future__ import annotations
-
 import json
 
 import polars as pl
