@@ -44,7 +44,7 @@ from evalframe.selective.variants import REQUIREMENTS as SOUND
 
 if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
-    from evalframe.selective.binning import Binning, Closed
+    from evalframe.selective.calibration_error import Binning, Closed
     from evalframe.selective.confidences import Calibration
 
 
