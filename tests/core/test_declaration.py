@@ -49,7 +49,7 @@ def test_a_docstring_is_completed_from_the_declaration():
 
 def _functions():
     for metric in registered().values():
-        function = getattr(inspect.getmodule(metric.define), metric.define.__name__)
+        function = getattr(inspect.getmodule(metric.define), metric.define.__name__, None)
         # A metric that needs a parameter is private, behind a documented function of it.
         is_private = metric.define.__name__.startswith("_")
         if metric.family != "user" and hasattr(function, "metric") and not is_private:
