@@ -13,8 +13,9 @@ from evalframe.compat.humanstudy_bench.effects import EFFECT_KINDS
 from evalframe.compat.humanstudy_bench.effects import kind_of_test as original_kind_of_test
 from evalframe.core.errors import ContractError, MissingColumnsError
 from evalframe.replication.effects.by_kind import effect_d, effect_r, n_eff
+from evalframe.replication.effects.counts import log_odds_ratio
 from evalframe.replication.effects.kinds import kind_of_test
-from evalframe.replication.effects.sizes import log_odds_ratio, rank_biserial_std_error
+from evalframe.replication.effects.sizes import rank_biserial_std_error
 from evalframe.replication.effects.table import with_effect_sizes
 
 TESTS = pl.DataFrame(

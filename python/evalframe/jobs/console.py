@@ -123,12 +123,12 @@ def _interrupt(signum: int, frame: object) -> NoReturn:
 
 
 def _is_failure(error: BaseException) -> bool:
-    """Whether to tell of it; a panic of Polars is no `Exception`."""
+    """True for an error that is reported; a panic of Polars is no `Exception`."""
     return isinstance(error, Exception) or type(error).__name__ == "PanicException"
 
 
 def _shortened(message: str) -> str:
-    """What can still be read, of a message that repeats a name of any length."""
+    """The message without its middle if it repeats a name that is too long to read."""
     left_out = len(message) - _LONGEST
     if left_out <= 0:
         return message

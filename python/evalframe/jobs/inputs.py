@@ -359,7 +359,7 @@ def _check_same_columns(sources: Sequence[_Source]) -> None:
 def _widens(
     here: pl.DataType | None, there: pl.DataType | None, first: _Source, other: _Source
 ) -> bool:
-    """Whether two dtypes are one number, seen by inference from different rows."""
+    """True if two numeric dtypes differ only because they were inferred from different rows."""
     inferred = first.format in _UNTYPED or other.format in _UNTYPED
     return (
         inferred

@@ -152,7 +152,7 @@ def _would_read(name: str, folder: Path, output: Path, files: Sequence[File]) ->
 
 
 def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Whether a glob finds a path, both in parts; `**` is any number of folders."""
+    """True if a glob matches a path, both in parts; `**` is any number of folders."""
     if not pattern:
         return not parts
     if pattern[0] == "**":

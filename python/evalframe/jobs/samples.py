@@ -87,7 +87,7 @@ def show(samples: Path, output: Path, program: click.Command) -> None:
 
 
 class _Samples(dict[str, str]):
-    """Paths of the samples by name, each of which must be there."""
+    """Paths of the samples by name; one that is not there raises."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

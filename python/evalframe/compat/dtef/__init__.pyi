@@ -11,9 +11,7 @@ from evalframe.compat.dtef.boards import (
     summary as summary,
     write_summary as write_summary,
 )
-from evalframe.compat.dtef.dialogues import (
-    read_dialogues as read_dialogues,
-)
+from evalframe.compat.dtef.dialogues import read_dialogues as read_dialogues
 from evalframe.compat.dtef.gaps import (
     context_responsiveness as context_responsiveness,
     disparity as disparity,
@@ -33,12 +31,8 @@ from evalframe.compat.dtef.inference import (
     weighted_means as weighted_means,
     welch_test as welch_test,
 )
-from evalframe.compat.dtef.parsing import (
-    parse as parse,
-)
-from evalframe.compat.dtef.prompting import (
-    prompts as prompts,
-)
+from evalframe.compat.dtef.parsing import parse as parse
+from evalframe.compat.dtef.prompting import prompts as prompts
 from evalframe.compat.dtef.runs import (
     RunResults as RunResults,
     open_runs as open_runs,

@@ -35,15 +35,17 @@ from evalframe.replication.effects.by_kind import (
     r_of_d,
     size_of_kind,
 )
+from evalframe.replication.effects.counts import (
+    log_odds_error_of_cells,
+    log_odds_of_cells,
+    share_variance,
+)
 from evalframe.replication.effects.sizes import (
     are_sizes,
     atanh,
     d_of_size,
     error_of_size,
     has_groups,
-    log_odds_error_of_cells,
-    log_odds_of_cells,
-    share_variance,
 )
 from evalframe.replication.effects.table import KIND, Statistics, checked_tests, in_stages, kinds
 from evalframe.replication.effects.types import SIDES

@@ -35,15 +35,17 @@ from evalframe.replication.agreement.ecs import (
     EcsLevel,
     EcsRows,
     Weighting,
-    both_vary,
-    correlation,
     ecs_rows,
     ecs_table,
+)
+from evalframe.replication.agreement.findings import N_EFF, PAS, RATIO_Z, Z, pooled_tests
+from evalframe.replication.agreement.pairs import (
+    both_vary,
+    correlation,
     if_varying,
     quotient,
     regression,
 )
-from evalframe.replication.agreement.findings import N_EFF, PAS, RATIO_Z, Z, pooled_tests
 from evalframe.replication.agreement.posteriors import CHANCE, clamped_fisher_z
 from evalframe.replication.agreement.scored_tests import (
     LEVELS,

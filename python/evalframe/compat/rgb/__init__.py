@@ -1,4 +1,4 @@
-"""RGB: prediction, score and data files, the documents it shows, and its rate of corrections."""
+"""RGB 65ec39e: prediction, score and data files, documents, and its rate of corrections."""
 
 from evalframe.core.lazy import exports
 

@@ -112,9 +112,9 @@ class ReplicationJob(TableJob, frozen=True, kw_only=True, tag_field="family", ta
         """The name of what is drawn, if anything is."""
         if self.bootstrap is None:
             return None
-        given = self.bootstrap.cluster or "study"
+        cluster = self.bootstrap.cluster or "study"
         names = {column: name for name, column in CLUSTERS.items()}
-        return names.get(given, given)
+        return names.get(cluster, cluster)
 
 
 FAMILY = Family(

@@ -10,7 +10,6 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.jobs.replication.inputs import implementation_of
-from evalframe.replication.contract import KEYS
 
 if TYPE_CHECKING:
     from evalframe.jobs.replication import ReplicationJob
@@ -36,7 +35,8 @@ _KEYS: dict[EcsLevel, list[str]] = {
     "domain": ["domain"],
     "study": ["study_id"],
 }
-_PLACES = ("domain", *KEYS[:3])
+_PLACES = ("domain", "study_id", "sub_study_id", "finding_id")
+"""Columns that say which tests an ECS is about, as far as its level has them."""
 
 _WHO = ":who"
 _DIGITS = 12

@@ -41,13 +41,13 @@ class Chosen:
         loss: Name of a loss, or a column; None if it is 1 - `correct`, or if no metric needs one.
         column: The column that the loss is read from.
         columns: Expressions to add to the table: the loss, then `correct` if it is derived.
-        told: Notes on how `loss` and `correct` were derived.
+        notes: Notes on how `loss` and `correct` were derived.
     """
 
     loss: Loss | None
     column: str | None = None
     columns: tuple[pl.Expr, ...] = ()
-    told: Mapping[str, str] = field(default_factory=dict)
+    notes: Mapping[str, str] = field(default_factory=dict)
 
 
 def choose(job: SelectiveJob, items: pl.LazyFrame, roles: Collection[str]) -> Chosen:

@@ -50,7 +50,7 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
     roles = {role for metric in resolve(job, {}, place.folder) for role in metric.bound.roles}
     opened = _opened(job, place)
     items = opened.table
-    job, items, told_calibrated = _with_calibration(job, items, place.folder)
+    job, items, notes_of_calibration = _with_calibration(job, items, place.folder)
     chosen = choose(job, items, {*roles, "loss"} if place.all_tables else roles)
     metrics = [
         resolve(job, _bound(chosen, confidence), place.folder) for confidence in job.confidence
@@ -94,7 +94,7 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
     convention = [] if has_default_convention(job) else [f"Convention: {job.convention}."]
     lacking = ", ".join(left_out(job, metrics[0]))
     warning = f"not defined in the convention {job.convention}, left out: {lacking}"
-    derived = {**chosen.told, **told_calibrated}
+    derived = {**chosen.notes, **notes_of_calibration}
     return Outcome(
         job,
         [*job.by, "confidence"],

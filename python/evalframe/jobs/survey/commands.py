@@ -81,8 +81,8 @@ def run_baselines(flags: Baselines, quiet: bool) -> str:
 def _check_written(path: Path, *inputs: Sequence[str] | str | None) -> None:
     """Raise if a file cannot be written, or is one of the inputs."""
     check_output(path)
-    for given in inputs:
-        names = [given] if isinstance(given, str) else given or ()
+    for entry in inputs:
+        names = [entry] if isinstance(entry, str) else entry or ()
         refuse_inputs(path, files_of(names), names, Path())
         refuse_documents(path, names, Path())
 

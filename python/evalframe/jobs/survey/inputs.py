@@ -93,9 +93,9 @@ class Predictions(Opened):
 def open_predictions(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Predictions:
     """Open the predictions of a job and its survey; targets must not be among the inputs."""
     truth = [] if job.truth is None else [job.truth]
-    found = files_of(truth, folder)
+    files = files_of(truth, folder)
     for path in targets:
-        refuse_inputs(path, found, truth, folder)
+        refuse_inputs(path, files, truth, folder)
         refuse_documents(path, truth, folder)
     opened = _scores(job, folder, targets) if job.reader else _tables(job, folder, targets)
     survey = opened.survey

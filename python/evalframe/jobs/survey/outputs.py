@@ -16,7 +16,6 @@ from evalframe.report.table import numbers, wide_table
 from evalframe.survey.baselines import MODELS
 
 if TYPE_CHECKING:
-    from evalframe.jobs.survey import SurveyJob
     from evalframe.jobs.survey.contract import Truth
 
 
@@ -104,9 +103,8 @@ def with_baselines(job: SurveyJob, rows: pl.DataFrame, truth: Truth | None) -> p
     kinds = added_kinds(job, rows, truth)
     if truth is None or not kinds:
         return rows
-    keys = [*truth.rounds, "segment_id", "question_id"]
     has_questions = rows["question_id"].count() == len(rows)
-    on = keys if has_questions else keys[:-1]
+    on = [*truth.rounds, "segment_id", *["question_id"] * has_questions]
     others = [name for name in ("round", *job.by) if name in rows.columns and name not in on]
     pairs = rows.select(*on, *others).unique(maintain_order=True).drop_nulls(on)
     parts: list[pl.DataFrame] = []

@@ -59,8 +59,8 @@ class OpenedSurvey:
 
     Attributes:
         survey: Its tables.
-        files: Where it was found.
-        has_rounds: Whether it names its rounds.
+        files: The files.
+        has_rounds: True if it names its rounds.
         rows: Rows of each file: of a table as such, of a document its distributions.
         tables: The columns of its tables; none of documents.
     """
@@ -139,7 +139,7 @@ def files_of(sources: Sequence[str], folder: Path = Path()) -> list[File]:
 
 
 def is_document(file: File) -> bool:
-    """Whether a file is a document of the original, and no table."""
+    """True if a file is a document of the original, and no table."""
     return file.path.suffix.lower() == ".json"
 
 
@@ -148,12 +148,12 @@ def read_table(files: Sequence[File], columns: Columns | None = None) -> pl.Data
     with naming_lines(files):
         table, _ = open_files(files, texts=_TEXTS, columns=columns)
         schema = table.collect_schema()
-        lists = {"actual": as_numbers, "options": as_labels}
+        readers = {"actual": as_numbers, "options": as_labels}
         if {INDEX, LABEL} & {*schema}:
-            del lists["actual"]  # which are the shares of options, one by one
-        made = [make(name, schema[name]) for name, make in lists.items() if name in schema]
+            del readers["actual"]  # which are the shares of options, one by one
+        lists = [read(name, schema[name]) for name, read in readers.items() if name in schema]
         with reading(", ".join(file.name for file in files)):
-            return table.with_columns(made).collect()
+            return table.with_columns(lists).collect()
 
 
 def survey_of(
@@ -168,7 +168,7 @@ def survey_of(
 def open_survey_alone(
     sources: Sequence[str], columns: Columns, others: Collection[str] = (), **described: Any
 ) -> OpenedSurvey:
-    """Read a survey without predictions; `known` are columns of another table."""
+    """Read a survey without predictions; `others` are columns of another table."""
     check_columns(columns, ROLES)
     with naming_columns(columns, ROLES):
         opened = open_survey(sources, columns=columns, **described)

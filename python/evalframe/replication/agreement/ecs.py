@@ -1,12 +1,8 @@
-"""ECS: the concordance of human and agent effects, by groups, domains, studies and findings.
-
-Sums of weighted pairs are computed in two passes over the rows of a table; `metrics` has the same
-quantities as mergeable states.
-"""
+"""ECS: the concordance of human and agent effects, by groups, domains, studies and findings."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -19,6 +15,7 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.state import ratio
 from evalframe.core.typing import By, Frame, IntoExpr
+from evalframe.replication.agreement.pairs import Values, agreement_values, pair_sums
 from evalframe.replication.agreement.posteriors import fisher_z
 from evalframe.replication.agreement.scored_tests import check_numbers, keys_of
 
@@ -30,11 +27,11 @@ if TYPE_CHECKING:
 EcsLevel: TypeAlias = Literal["overall", "domain", "study", "finding"]
 Weighting: TypeAlias = Literal["two_level", "two_level_valid", "equal"]
 
-Values: TypeAlias = Callable[[Callable[[str], pl.Expr]], "Mapping[str, pl.Expr]"]
-"""A function like `agreement_values`."""
-
 LEAST = 3
 """Smallest number of tests of an ECS."""
+
+_FLAT = 1e-10
+"""Standard deviations up to this have no correlation within a finding."""
 
 X, Y, MASS = ":x", ":y", ":w"
 
@@ -59,8 +56,9 @@ def ecs(
 ) -> pl.LazyFrame:
     """Effect concordance score: Lin's concordance correlation of human and agent effects.
 
-    The weight of a test is 1 / (findings of its study) / (tests of its finding). Findings and tests
-    without effects are counted there: a study has less weight the more of them are missing.
+    The weight of a test is 1 / (findings of its study) / (tests of its finding): studies have equal
+    weights, and findings within a study. Findings and tests without effects are counted there: a
+    study has less weight the more of them are missing.
 
     Args:
         tests: One row per model, study, sub-study, finding and test: `study_id`, `finding_id`,
@@ -85,10 +83,10 @@ def ecs(
         than 3 tests have both effects, or squares of effects overflow or underflow, beyond 1e150 or
         1e-140; 0 if one side is constant; if both are, 1 if they are equal, else 0), `pearson`
         (weighted; null if a side is constant), `slope` and `intercept` (of agents on humans, the
-        caricature; null if humans do not vary), `n_tests` (with both effects), `n_missing` and
-        `missing_rate` (their share). A finding has a `pearson` from 2 tests on, if both standard
-        deviations exceed 1e-10, and `p_null`, its two-sided p-value by Fisher's z. Sorted by the
-        keys.
+        caricature; null if humans do not vary), `n_tests` (Int64, with both effects), `n_missing`
+        and `missing_rate` (their share). A finding has a `pearson` from 2 tests on, if both
+        standard deviations exceed 1e-10, and `p_null`, its two-sided p-value by Fisher's z. Sorted
+        by the keys.
 
         With `resample` each of `ecs`, `pearson`, `slope` and `intercept` is followed by its
         `_std_error`, `_lower`, `_upper` and `_drop_rate`, and `n_clusters` (Int64, studies or
@@ -297,66 +295,6 @@ def share_of(
     return per_test / per_test.sum().over(study).round()
 
 
-_FLAT = 1e-10
-"""Standard deviations up to this have no correlation within a finding."""
-
-_LEAST = 1e-290
-"""Quotients by sums of squares below this have lost digits."""
-
-
-def pair_sums(
-    rows: pl.LazyFrame, group: Sequence[str], x: str, y: str, weight: str
-) -> pl.LazyFrame:
-    """Sums of weighted pairs within groups: counts, means, squares and products about the means.
-
-    Pairs that are not finite, or without a finite weight above 0, count as missing.
-    """
-    # Means first, then sums about them over columns: within one aggregation it would not stream.
-    w = pl.col(weight)
-    valid = pl.all_horizontal(pl.col(x).is_finite(), pl.col(y).is_finite(), w.is_finite(), w > 0)
-    names = {x: "x", y: "y", weight: "w"}
-    masked = rows.select(
-        *group, *(pl.when(valid).then(old).alias(new) for old, new in names.items())
-    )
-    x_, y_, w_ = (pl.col(name) for name in names.values())
-    centres = {"mean_x": (w_ * x_).sum() / w_.sum(), "mean_y": (w_ * y_).sum() / w_.sum()}
-    if group:
-        centres = {name: centre.over(group) for name, centre in centres.items()}
-    centred = masked.with_columns(**centres)
-    from_x, from_y, gap = x_ - pl.col("mean_x"), y_ - pl.col("mean_y"), y_ - x_
-    products = centred.select(
-        *group,
-        *names.values(),
-        *centres,
-        gap=w_ * gap,
-        gap_squares=w_ * gap**2,
-        rest_x=w_ * from_x,
-        rest_y=w_ * from_y,
-        x_squares=w_ * from_x**2,
-        y_squares=w_ * from_y**2,
-        products=w_ * from_x * from_y,
-    )
-    sums = ("gap", "gap_squares", "rest_x", "rest_y", "x_squares", "y_squares", "products")
-    aggregations = [
-        pl.col(sums).sum(),
-        pl.col([*centres]).first(),
-        w_.sum().alias("mass"),
-        (x_.max() > x_.min()).alias("x_varies"),
-        (y_.max() > y_.min()).alias("y_varies"),
-        x_.count().cast(pl.Int64).alias("n_tests"),
-        x_.null_count().cast(pl.Int64).alias("n_missing"),
-    ]
-    added = products.group_by(group).agg(aggregations) if group else products.select(aggregations)
-    # Subtract what the rounding of the means left.
-    mass, rest_x, rest_y = pl.col("mass"), pl.col("rest_x"), pl.col("rest_y")
-    return added.with_columns(
-        pl.col("gap") / mass,
-        pl.col("x_squares") - rest_x**2 / mass,
-        pl.col("y_squares") - rest_y**2 / mass,
-        pl.col("products") - rest_x * rest_y / mass,
-    ).drop("rest_x", "rest_y")
-
-
 def p_null(r: IntoExpr = "pearson", n: IntoExpr = "n_tests") -> pl.Expr:
     """Two-sided p-value of a zero correlation by Fisher's z: 2 (1 - Phi(|z| sqrt(n - 3))).
 
@@ -383,45 +321,3 @@ def _two_tails(z: pl.Series) -> pl.Series:
     from scipy.special import erfc
 
     return pl.Series(z.name, erfc(z.to_numpy() / np.sqrt(2.0)), nan_to_null=True)
-
-
-def agreement_values(sums: Callable[[str], pl.Expr] = pl.col) -> dict[str, pl.Expr]:
-    """`ecs`, `pearson`, `slope` and `intercept` from the sums of `pair_sums`."""
-    twice, same = 2.0 * sums("products"), sums("gap_squares") == 0.0
-    # Lin's divisor by the mean square of y - x, where no large numbers cancel.
-    lin = quotient(twice, twice + sums("gap_squares"), _LEAST)
-    return {
-        "ecs": if_varying(sums, lin, same.cast(pl.Float64)),
-        "pearson": pl.when(both_vary(sums)).then(correlation(sums, _LEAST)),
-        **regression(sums, _LEAST),
-    }
-
-
-def if_varying(sums: Callable[[str], pl.Expr], concordance: pl.Expr, constant: pl.Expr) -> pl.Expr:
-    """The concordance in [-1, 1]: 0 if one side is constant, `constant` if both are."""
-    value = pl.when(both_vary(sums)).then(concordance.clip(-1.0, 1.0))
-    return value.when(sums("x_varies") | sums("y_varies")).then(0.0).otherwise(constant)
-
-
-def both_vary(sums: Callable[[str], pl.Expr]) -> pl.Expr:
-    """Return True if neither side is constant."""
-    return sums("x_varies") & sums("y_varies")
-
-
-def correlation(sums: Callable[[str], pl.Expr], least: float) -> pl.Expr:
-    """Pearson's correlation of two sides that vary."""
-    scale = sums("x_squares").sqrt() * sums("y_squares").sqrt()
-    return quotient(sums("products"), scale, least).clip(-1.0, 1.0)
-
-
-def regression(sums: Callable[[str], pl.Expr], least: float) -> dict[str, pl.Expr]:
-    """Slope and intercept of the least squares line of y on x."""
-    slope = quotient(sums("products"), sums("x_squares"), least)
-    slope = pl.when(sums("x_varies")).then(slope)
-    return {"slope": slope, "intercept": sums("mean_y") - slope * sums("mean_x")}
-
-
-def quotient(numerator: pl.Expr, divisor: pl.Expr, least: float) -> pl.Expr:
-    """The quotient, null if an argument is not finite or the divisor not above `least`."""
-    valid = numerator.is_finite() & divisor.is_finite() & (divisor.abs() > least)
-    return pl.when(valid).then(numerator / divisor)

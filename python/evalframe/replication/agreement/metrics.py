@@ -21,6 +21,8 @@ from evalframe.replication.agreement.posteriors import pas_of_z, possible_share,
 def mean_pas(pas: Role = "pas", *, weight: Role = None) -> State:
     """Mean PAS; of studies, the score of a model.
 
+    A PAS outside [0, 1] is missing, like null and NaN.
+
     Returns:
         Float64 in [0, 1], null where no row has a PAS.
 
@@ -44,6 +46,7 @@ def pooled_pas(pas: Role = "pas", *, weight: Role = None) -> State:
     """PAS pooled through Fisher's z, that is by the mean of log odds.
 
     PAS is clamped to [5e-7, 1 - 5e-7] first, also that of a single row: no row decides alone.
+    One outside [0, 1] is missing.
 
     Args:
         weight: How much each row counts: of tests usually the column `n_eff`.
@@ -81,7 +84,8 @@ def concordance_correlation(
         weight: How often each pair counts; for the ECS the column of `with_ecs_weights`.
 
     Returns:
-        0 if one side is constant; null if both are, as for a single pair.
+        Float64 in [-1, 1]: 0 if one side is constant; null if both are, as for a single pair.
+        Infinite values are missing.
 
     References:
         Lin (1989), A concordance correlation coefficient to evaluate reproducibility;
@@ -103,7 +107,7 @@ def regression_slope(
     """Slope of the least squares line of y on x: above 1, agents exaggerate the effects.
 
     Returns:
-        Float64, null where x does not vary.
+        Float64, null where x does not vary. Infinite values are missing.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), `caricature`, its `a`.
@@ -124,7 +128,7 @@ def regression_intercept(
     """Intercept of the least squares line of y on x: the agents' effect where humans have none.
 
     Returns:
-        Float64, null where x does not vary.
+        Float64, null where x does not vary. Infinite values are missing.
 
     References:
         HumanStudy-Bench (HEAD of February 2026), `caricature`, its `b`.

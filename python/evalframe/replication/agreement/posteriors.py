@@ -35,13 +35,13 @@ _FLAT = 1e-10
 
 
 def possible_share(share: pl.Expr, least: float = 0.0) -> pl.Expr:
-    """Return the share clipped to `least` and 1, null if it is outside by more than rounding."""
+    """The share clipped to `least` and 1, null if it is outside by more than rounding."""
     inside = share.is_between(least - ROUNDING, 1.0 + ROUNDING)
     return pl.when(inside).then(share.clip(least, 1.0))
 
 
 def are_posterior(ways: Sequence[pl.Expr]) -> pl.Expr:
-    """Return True if all values are in [0, 1] and their sum is 1."""
+    """True if all values are in [0, 1] and their sum is 1."""
     inside = [way.is_between(-ROUNDING, 1.0 + ROUNDING) for way in ways]
     return pl.all_horizontal(*inside, (reduce(add, ways) - 1.0).abs() <= SLACK)
 

@@ -48,7 +48,7 @@ def _exponential(log_factor: Callable[P, pl.Expr]) -> Callable[P, pl.Expr]:
     text = log_factor.__doc__ or ""
     if "Returns:" not in text:
         text = re.sub(
-            "    (References|Examples):", lambda found: _RETURNS + found[0], text, count=1
+            "    (References|Examples):", lambda match: _RETURNS + match[0], text, count=1
         )
     log_factor.__doc__ = text
     factor.__doc__ = text.replace("Natural logarithm of the Bayes factor", "Bayes factor")

@@ -12,6 +12,12 @@ from evalframe.core.errors import MissingColumnsError
 from evalframe.core.frames import like_input
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.replication.effects.by_kind import Sizes, d_of_effect, n_eff_of_kind, n_of_f
+from evalframe.replication.effects.counts import (
+    log_odds,
+    log_odds_error,
+    proportion,
+    proportion_std_error,
+)
 from evalframe.replication.effects.kinds import (
     check_types,
     form_of,
@@ -25,10 +31,6 @@ from evalframe.replication.effects.sizes import (
     fisher_z,
     fisher_z_std_error,
     has_groups,
-    log_odds,
-    log_odds_error,
-    proportion,
-    proportion_std_error,
     rank_biserial,
     rank_biserial_std_error,
     t_of_f,

@@ -122,7 +122,10 @@ def participant_statistics(
     * Mann-Whitney: U of the first condition, ties by mid-ranks.
     * binomial: the number of responses in the first category.
 
-    They are those of scipy 1.17. Responses without a number, or with a condition or category that
+    They are those of scipy 1.17: `ttest_ind`, `ttest_rel`, `ttest_1samp`, `f_oneway`, `pearsonr`,
+    `spearmanr`, `chi2_contingency`, `mannwhitneyu`.
+
+    Responses without a number, or with a condition or category that
     is not in the design, are left out and counted in `n_missing`. The design decides how conditions
     and categories are compared: its numbers with numbers (and texts that are numbers), its texts
     with texts, in which a whole number has no decimal point.

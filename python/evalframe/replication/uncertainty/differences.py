@@ -17,12 +17,11 @@ from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.alignment import HUMAN
 from evalframe.replication.agreement.ecs import (
     EcsRows,
-    Values,
     Weighting,
-    agreement_values,
     ecs_rows,
     rescaled,
 )
+from evalframe.replication.agreement.pairs import Values, agreement_values
 from evalframe.replication.agreement.scored_tests import LEVELS, Rows, Settings
 from evalframe.replication.agreement.studies import scored_rows, scored_studies
 
@@ -193,7 +192,7 @@ def _score_differences(
     drawn = drawn_scores(rows, cluster, None)
     if missing := {*names} - {*drawn.pooled}:
         raise MissingColumnsError.of("model_differences", missing, rows.columns)
-    # Whether two models share a study depends on its PAS.
+    # PAS is always computed: two models share the studies in which both have it.
     metrics = [each for each in drawn.metrics if each.bound.name in ("pas", *names)]
     scored = with_scores(drawn.rows, drawn.pooled)
     table = _paired(method, scored, metrics, rows.keys, drawn.cluster, cluster)

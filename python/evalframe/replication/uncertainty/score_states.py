@@ -14,9 +14,10 @@ import polars as pl
 
 from evalframe.core.metric import Metric, MetricExpr
 from evalframe.core.state import Axis, State, Totals, own, ratio
-from evalframe.replication.agreement.ecs import LEAST, MASS, Values, X, Y
+from evalframe.replication.agreement.ecs import LEAST, MASS, X, Y
 
 if TYPE_CHECKING:
+    from evalframe.replication.agreement.pairs import Values
     from evalframe.replication.agreement.studies import Pooling
 
 

@@ -11,7 +11,7 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 from evalframe.core.special import ranks
 from evalframe.evaluation import named_cluster
-from evalframe.replication.agreement.ecs import EcsLevel, EcsRows, Values, ecs_of
+from evalframe.replication.agreement.ecs import EcsLevel, EcsRows, ecs_of
 from evalframe.replication.agreement.studies import Pooling, means_of, of_findings, of_studies
 from evalframe.replication.uncertainty.score_states import (
     STUDY,
@@ -27,6 +27,7 @@ from evalframe.resample.entries import Ranking, entry_spreads, rank_columns
 if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
     from evalframe.core.segments import Floats, Ints
+    from evalframe.replication.agreement.pairs import Values
     from evalframe.replication.agreement.scored_tests import Rows
     from evalframe.resample.intervals import Spread
     from evalframe.resample.methods import Bootstrap
