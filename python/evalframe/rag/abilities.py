@@ -42,6 +42,9 @@ DROP = {
 }
 """Columns of `accuracy_drop` after the keys and the noise rate."""
 
+_ALL = ":all"
+_SIDES = ("accuracy_without_noise", "accuracy")
+
 
 def ability(dataset: IntoExpr = "dataset", noise_rate: IntoExpr = "noise_rate") -> pl.Expr:
     """The ability of Chen et al. (2024) that a response tests.
@@ -195,10 +198,6 @@ def accuracy_drop(
     result = sides.with_columns(absent).with_columns(drop)
     result = result.select(*keys.inner, "noise_rate", *DROP).sort(*keys.inner, "noise_rate")
     return result.rename(keys.restore()).lazy()
-
-
-_ALL = ":all"
-_SIDES = ("accuracy_without_noise", "accuracy")
 
 
 def _compared(

@@ -62,7 +62,8 @@ def answer_groups(
 ) -> pl.Expr:
     """Answers held as text or lists, as groups of aliases.
 
-    Empty lists stay: an answer can have no groups, a group no aliases.
+    For text in JSON see `answers_from_json`, for JSON among plain text `answers_from_text`. Empty
+    lists stay: an answer can have no groups, a group no aliases.
 
     Args:
         answers: String: one group of one alias. List(String): as `flat_answers` says.

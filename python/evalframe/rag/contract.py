@@ -85,7 +85,7 @@ def responses_contract(
     """The contract of a table of responses, under the names its columns have.
 
     The settings of a run and the question identify a row, so that a repeated run is an error;
-    without an id rows are not compared. None stands for a column that the table lacks.
+    without an id rows are not compared. None is for a column that the table lacks.
 
     Args:
         model: The model that answered.
@@ -162,7 +162,7 @@ def _published(answers: str) -> Rule:
 
 
 def _share(name: str) -> Rule:
-    remedy = f"correct {name!r}; percentages are to be divided by 100"
+    remedy = f"correct {name!r}; divide percentages by 100"
     return Rule(f"{name} lies in [0, 1]", pl.col(name).is_between(0, 1), (name,), remedy)
 
 

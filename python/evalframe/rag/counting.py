@@ -68,6 +68,22 @@ _ENDS = ("", "_lower", "_upper")
 _ROWS = ":rows:"
 """Prefix of the weight of rows that a rate is a share of."""
 
+_NUMBER = cs.numeric() | cs.boolean(), "a number", "cast it"
+_TYPES = {
+    "label": (
+        cs.list(cs.integer() | cs.by_dtype(pl.Null)),
+        "lists of integers",
+        "make it with evalframe.rag.label",
+    ),
+    "factlabel": _NUMBER,
+    "noise_rate": _NUMBER,
+    "evaluation": (cs.string() | cs.categorical() | cs.enum(), "text", "cast it"),
+}
+"""Types of the columns that rates read, as text, and a remedy; all can be null throughout."""
+
+_READ = {"factlabel": pl.Int8(), "noise_rate": pl.Float64(), "evaluation": pl.String()}
+"""Optional columns; counts and rates that need a missing one are null."""
+
 
 @like_input
 def rates(
@@ -227,41 +243,24 @@ def _resampled(
     )
 
 
-_NUMBER = cs.numeric() | cs.boolean(), "a number", "cast it"
-_TYPES = {
-    "label": (
-        cs.list(cs.integer() | cs.by_dtype(pl.Null)),
-        "lists of integers",
-        "make it with evalframe.rag.label",
-    ),
-    "factlabel": _NUMBER,
-    "noise_rate": _NUMBER,
-    "evaluation": (cs.string() | cs.categorical() | cs.enum(), "text", "cast it"),
-}
-"""Types of the columns that rates read, as text, and a remedy; all can be null throughout."""
-
-_READ = {"factlabel": pl.Int8(), "noise_rate": pl.Float64(), "evaluation": pl.String()}
-"""Optional columns; counts and rates that need a missing one are null."""
-
-
 def with_outcomes(
     responses: pl.LazyFrame,
     dropped: Dropped,
     exprs: Sequence[pl.Expr],
     resample: Method | None,
-    asker: str = "rates",
+    caller: str = "rates",
 ) -> pl.LazyFrame:
     """The responses with all columns that rates read, null if the table lacks them."""
     check_choice("dropped", dropped, Dropped)
     schema = responses.collect_schema()
     roots = columns_read(exprs)
     if missing := {"label", *roots} - {*schema}:
-        raise MissingColumnsError.of(asker, missing, schema.names())
+        raise MissingColumnsError.of(caller, missing, schema.names())
     for name, (fits, words, remedy) in _TYPES.items():
         valid = cs.expand_selector(schema, fits | cs.by_dtype(pl.Null))
         if name in schema and name not in valid:
             raise ParameterError(
-                f"{asker}: {name} must be {words}, but is {schema[name]}; {remedy}"
+                f"{caller}: {name} must be {words}, but is {schema[name]}; {remedy}"
             )
     label = pl.col("label").cast(pl.List(pl.Int64))
     absent = [pl.lit(None, dtype=_READ[name]).alias(name) for name in _READ if name not in schema]
@@ -272,7 +271,7 @@ def with_outcomes(
         rows = rows.with_columns(pl.col("label").fill_null(failure), unflagged.alias("factlabel"))
     if resample is None:
         return rows
-    # The rows are read twice: in memory, labels are computed once.
+    # The rows are read twice, so they are collected, and labels are computed once.
     cluster = cluster_of(resample)
     roots = columns_read(exprs if cluster is None else [*exprs, cluster])
     names = dict.fromkeys(["label", *_READ, DROPPED, *sorted(roots)])

@@ -67,8 +67,8 @@ def attach_answers(
         raise MissingColumnsError.of("attach_answers", missing, schema)
     if missing := {*keys, *attached} - {*question_schema}:
         raise MissingColumnsError.of("attach_answers", missing, question_schema)
-    named = Contract("instances", tuple(Column(name) for name in keys), key=tuple(keys))
-    validate(questions.select(selectors.by_name(keys)), named)
+    contract = Contract("instances", tuple(Column(name) for name in keys), key=tuple(keys))
+    validate(questions.select(selectors.by_name(keys)), contract)
     questions = questions.select(
         *_as_in(schema, question_schema, keys), selectors.by_name(attached)
     )

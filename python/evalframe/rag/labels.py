@@ -99,7 +99,7 @@ def label(
 
     Args:
         responses: One row per response.
-        dataset: Name of the data set.
+        dataset: Name of the data set (String, Categorical or Enum).
         answers: Accepted answers. List(List(String)): groups of aliases, each group required.
             List(String): as `flat_answers` says. String: as `answers_from_text`; pass
             `answer_groups("answers")` to read all text literally.
@@ -107,7 +107,8 @@ def label(
         flat_answers: As for `answer_groups`.
         language: A language in addition to English and Chinese.
         mode: `strict` or `lenient`. The parameters after `fake_answers` are for lenient labels.
-        fake_answers: Answers of counterfactual documents (String or List(String)).
+        fake_answers: Answers of counterfactual documents (String or List(String)); nulls and blank
+            texts in a list are skipped.
         answer_rules: Rules to use, of `substring`, `normalized` and `token_overlap`.
         threshold: Share of an alias's words that `token_overlap` requires, above 0, at most 1.
         slack: Words allowed between them, 0 to 5.
@@ -348,15 +349,16 @@ def _fake_hits(frame: pl.DataFrame, leniency: Leniency) -> pl.Series:
         return fired(searched, groups, leniency)
 
     rows = frame.select(pl.col("strict").alias("response"), "answers", "fake_answers")
-    return fake_answer_hits(rows, check, (LOWER_CASE, Spelling(_apart, _tokens_there)))
+    return fake_answer_hits(rows, check, (LOWER_CASE, Spelling(_spaced_tokens, _may_contain)))
 
 
-def _apart(texts: pl.Series) -> pl.Series:
+def _spaced_tokens(texts: pl.Series) -> pl.Series:
     """Tokens that do not share spaces, so that each can be masked."""
     doubled = as_tokens(texts).str.replace_all(" ", "  ", literal=True)
     return doubled.str.head(-1).str.tail(-1)
 
 
-def _tokens_there(texts: pl.Series, row: Ints, fakes: pl.Series) -> Bools:
+def _may_contain(texts: pl.Series, row: Ints, fakes: pl.Series) -> Bools:
+    """True if a text may contain the tokens of a fake answer."""
     tokens = as_tokens(fakes)
     return possible(plain(texts), row, tokens, np.zeros(len(tokens), dtype=np.bool_), 1)

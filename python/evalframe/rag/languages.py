@@ -109,7 +109,7 @@ class Phrases:
 
     @classmethod
     def of(cls, language: Language | None = None) -> Phrases:
-        """Those of English and Chinese, and of another language, in this order."""
+        """The phrases of English, Chinese and another language, in this order."""
         languages = [built_in("english"), built_in("chinese")]
         languages += [] if language is None else [language]
 

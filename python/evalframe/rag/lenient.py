@@ -17,13 +17,7 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.rag.matching import UNKNOWN, Codes, Groups, contains, not_ascii, once_each
-from evalframe.rag.normalising import (
-    as_tokens,
-    bytes_of,
-    digit,
-    normalised,
-    run_together,
-)
+from evalframe.rag.normalising import as_tokens, bytes_of, digit, normalised, run_together
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Bools, Ints
@@ -144,6 +138,7 @@ def possible(
 
 
 def _close(codes: Codes, groups: Ints, code: int) -> None:
+    """Set the code of these groups that are still open."""
     codes[groups[codes[groups] == 0]] = code
 
 
@@ -151,8 +146,8 @@ def _literal(texts: pl.Series, parts: pl.Series, leniency: Leniency) -> Bools:
     """True if a text contains its part; with the guard, free of its neighbours somewhere."""
     hits = contains(texts, parts)
     if leniency.boundary_guard:
-        looked = hits & (parts != "").fill_null(value=False).to_numpy()
-        hits[looked] = _stands_free(texts.filter(looked), parts.filter(looked))
+        checked = hits & (parts != "").fill_null(value=False).to_numpy()
+        hits[checked] = _stands_free(texts.filter(checked), parts.filter(checked))
     return hits
 
 
@@ -184,7 +179,7 @@ def _stands_free(texts: pl.Series, parts: pl.Series) -> Bools:
     pairs = pl.DataFrame({"text": texts, "part": parts})
     first = pairs.select(pl.col("text").str.find(pl.col("part"), literal=True)).to_series()
     result = _free(texts, parts, first.to_numpy())
-    # Few parts are glued where they occur first: only for these are all occurrences looked up.
+    # Few parts are glued where they occur first: all occurrences are searched for these only.
     glued = np.flatnonzero(~result)
     texts, parts = texts.gather(glued), parts.gather(glued)
     places = pl.select(texts.str.find_many(pl.concat_list(parts), overlapping=True)).to_series()
@@ -265,8 +260,8 @@ def _content(texts: pl.Series) -> tuple[pl.Series, Ints]:
 
 def _least(size: Ints, threshold: float) -> Ints:
     """The smallest count that is at least this share of the size."""
-    needed: Ints = np.ceil(threshold * size - _CLOSE).astype(np.int64)
-    return needed
+    least: Ints = np.ceil(threshold * size - _CLOSE).astype(np.int64)
+    return least
 
 
 def _within_a_window(

@@ -158,7 +158,7 @@ def fake_answer_hits(
         hits = np.unique(fakes["row"].to_numpy())
         if len(hits):
             fakes = fakes.with_columns(row=pl.col("row").rle_id())
-            verdicts.scatter(left[hits], _falls(rows.gather(hits), fakes, spelling, check))
+            verdicts.scatter(left[hits], _only_fakes(rows.gather(hits), fakes, spelling, check))
         left = np.delete(left, hits)
     return verdicts
 
@@ -185,7 +185,9 @@ def _in_response(rows: pl.DataFrame, spelling: Spelling) -> pl.DataFrame:
     )
 
 
-def _falls(rows: pl.DataFrame, fakes: pl.DataFrame, spelling: Spelling, check: Check) -> pl.Series:
+def _only_fakes(
+    rows: pl.DataFrame, fakes: pl.DataFrame, spelling: Spelling, check: Check
+) -> pl.Series:
     """True if no accepted answer is outside of the fake ones."""
     golds = Groups.of(rows["answers"].fill_null(pl.Series([[]], dtype=rows["answers"].dtype)))
     texts = _written(rows["response"], spelling)

@@ -58,7 +58,7 @@ def by_bin(
 
 
 def check_binning(bins: object, binning: str, closed: str) -> None:
-    """Raise where they describe no bins."""
+    """Raise ParameterError unless the bins, the binning and the closed end are valid."""
     if isinstance(bins, bool) or not isinstance(bins, int) or bins < 1:
         raise ParameterError(f"bins must be a whole number of at least 1, got {bins!r}")
     check_choice("binning", binning, Binning)

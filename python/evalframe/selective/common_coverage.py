@@ -66,7 +66,8 @@ def compare_at_coverage(
     Only the clusters that all systems of a group share are used; `n_clusters` is their number. If a
     replicate reaches only C' < C, its curve continues at its last risk, so that every replicate
     covers the same range: the AURC gains (C - C') r and the AUGRC (C - C') (g + (C - C') r / 2),
-    with r and g the last selective and generalized risk. `compare` of `ef.aurc_at(C)` mixes ranges.
+    with r and g the last selective and generalized risk. `compare` of `ef.aurc_at(C)` stops at C'
+    instead, which mixes ranges.
 
     Args:
         frame: Records of all systems, one row each.
@@ -203,7 +204,7 @@ def _of_shared_clusters(rows: pl.LazyFrame, groups: list[str], keys: tables.Keys
 def _check_reached(
     reached: pl.DataFrame, groups: list[str], keys: tables.Keys, coverage: float
 ) -> None:
-    """Raise where a system that is compared ends below the coverage."""
+    """Raise ParameterError if a compared system ends below the coverage."""
     compared = reached.filter(pl.len().over(groups) > 1)
     short = compared.filter(pl.col("cmax").fill_null(0.0) < coverage).sort("cmax", *groups, _SYSTEM)
     if short.height:

@@ -217,7 +217,7 @@ def reliability_table(
 def _table(
     confidence: Role = "confidence", correct: Role = "correct", *, weight: Role = None, **bins: Any
 ) -> State:
-    """The state of `brier_reliability`, which knows of confidences that are no probabilities."""
+    """The state of `brier_reliability`, which also counts confidences outside [0, 1]."""
     state: State = brier_reliability.metric.define(confidence, correct, weight=weight, **bins)
     return replace(state, left_out={"outside": counted(is_outside(confidence), weight)})
 

@@ -79,7 +79,7 @@ def sample_items(*, participants: int = 60, items: int = 8, seed: int = 0) -> pl
         ordered by participant, mode and item as declared; `prediction` is null where the model
         abstained.
 
-    Example:
+    Examples:
         >>> sample_items(participants=1).select("mode", "item", "prediction", "label").row(0)
         ('zero_shot', 'NoInterest', 1, 0)
     """
@@ -123,7 +123,7 @@ def sample_participants(*, participants: int = 60, seed: int = 0) -> pl.DataFram
     Returns:
         `participant_id, mode, status`, in the order of the items.
 
-    Example:
+    Examples:
         >>> sample_participants(participants=60).filter(status="failed").row(0)
         (308, 'few_shot', 'failed')
     """
@@ -182,7 +182,7 @@ def sample_signals(*, participants: int = 60, seed: int = 0) -> pl.DataFrame:
     Returns:
         `mode`, then an item table as `read_run` gives it, in the order of `sample_items`.
 
-    Example:
+    Examples:
         >>> sample_signals(participants=2).select("item", "prediction", "token_msp").row(0)
         ('NoInterest', 1, 0.8508)
     """

@@ -15,16 +15,13 @@ from evalframe.core.state import State, at, level
 from evalframe.core.typing import By, Frame, IntoExpr, Role
 from evalframe.core.variants import PresetMetric, preset
 from evalframe.evaluation import evaluate
-from evalframe.selective.conventions import (
-    Items,
-    counted,
-    is_negative,
-    refusing,
-)
+from evalframe.selective.conventions import Items, counted, is_negative, refusing
 from evalframe.selective.working_points import at_coverage, at_plateau, risk_bound, within_risk
 
 THRESHOLDS = ("target", "bound", "threshold", "coverage", "risk", "n", "n_missing")
 """Columns of a table of thresholds, after the group keys."""
+
+_NUMBER, _COLUMN = ":number", ":column"
 
 
 @at_coverage(direction="none", range=(float("-inf"), float("inf")))
@@ -64,9 +61,9 @@ def threshold_at_risk(
 
     Args:
         risk: Bound on the mean loss of the accepted items, at least 0, in units of the loss.
-        loss: As for `risk_at`, also for the other arguments.
-        confidence: See `risk_at`.
-        weight: See `risk_at`.
+        loss: As for `risk_at`.
+        confidence: As for `risk_at`.
+        weight: As for `risk_at`.
 
     Returns:
         The metric: an expression, and a function of other columns; in units of the confidence,
@@ -96,9 +93,8 @@ def thresholds(
     """The threshold for each target, with its coverage and risk.
 
     Accept the items whose confidence is at least the threshold. For a risk it is
-    `ef.threshold_at_risk`, for a coverage `ef.threshold_at_coverage`.
-
-    For the guarantee that is missing, see `ef.threshold_at_risk`.
+    `ef.threshold_at_risk`, for a coverage `ef.threshold_at_coverage`. Neither guarantees the risk
+    on other items; see `ef.threshold_at_risk`.
 
     Args:
         frame: Items, one row each.
@@ -169,9 +165,6 @@ def thresholds(
         .sort(*keys.names, _NUMBER)
         .select(*keys.names, *THRESHOLDS)
     )
-
-
-_NUMBER, _COLUMN = ":number", ":column"
 
 
 def _listed(

@@ -209,17 +209,18 @@ def coverage_at_risk(
 
     Args:
         risk: Bound on the mean loss of the accepted items, at least 0, in units of the loss.
-        loss: As for `risk_at`, also for the other arguments.
-        confidence: See `risk_at`.
-        weight: See `risk_at`.
-        convention: See `risk_at`.
+        loss: As for `risk_at`.
+        confidence: As for `risk_at`.
+        weight: As for `risk_at`.
+        convention: As for `risk_at`.
 
     Returns:
         The metric: an expression, and a function of other columns; null if no plateau keeps to the
         bound.
 
     References:
-        Geifman & El-Yaniv (2017), as for `aurc`.
+        Geifman & El-Yaniv (2017), as for `aurc`. CovAtxRisk of torch-uncertainty tests a shifted
+        index and is NaN in many admissible cases.
 
     Examples:
         >>> import polars as pl, evalframe as ef

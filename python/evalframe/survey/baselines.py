@@ -1,4 +1,4 @@
-"""Baselines: scores without any knowledge of the segments, or with nearly all of it."""
+"""Baselines: pseudo-models that know nothing of the segments, or nearly everything."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def baseline(
     References:
         dtef-app 52d79c0, `generateBaselines`. The prior round is this package's own.
 
-    Example:
+    Examples:
         >>> answers = {"sample_size": [100, 300], "actual": [[0.2, 0.8], [0.4, 0.6]]}
         >>> survey = pl.DataFrame({"question_id": ["q"] * 2, "segment_id": ["a", "b"], **answers})
         >>> baseline(survey, "marginal").select("predicted", pl.col("score").round(3)).row(0)
@@ -214,13 +214,13 @@ def _without_prediction(scores: Floats) -> pl.DataFrame:
 def _prior_answers(task: Task) -> pl.DataFrame:
     """`prior_round` and `predicted`: the answer of the segment in the nearest round before."""
     distributions = task.distributions
-    columns = distributions["round"].unique(maintain_order=True).to_list()
-    rounds = list(columns if task.rounds is None else task.rounds)
-    unknown = [name for name in rounds if name not in columns]
+    available = distributions["round"].unique(maintain_order=True).to_list()
+    rounds = list(available if task.rounds is None else task.rounds)
+    unknown = [name for name in rounds if name not in available]
     if unknown or len(set(rounds)) < len(rounds):
         raise ParameterError(
             f"rounds must name rounds of the survey once each, oldest first, got {rounds}; it has "
-            f"{columns}"
+            f"{available}"
         )
     questions = task.questions
     if questions is None and isinstance(task.survey, Survey):
@@ -238,7 +238,7 @@ def _prior_answers(task: Task) -> pl.DataFrame:
     else:
         items = _items(questions)
         keyed = keyed.join(items, on=_QUESTION, how="left", maintain_order="left")
-    # Of a question that a round has twice the first answers count.
+    # If a round has a question twice, the first answers count.
     same = ["item", "n_options", "segment"]
     complete = keyed.filter(pl.col("age").is_not_null() & pl.col("item").is_not_null())
     answers = complete.unique([*same, "age"], keep="first", maintain_order=True).sort("age")
@@ -273,7 +273,7 @@ BASELINES: dict[BaselineKind, tuple[str, Callable[[Task], pl.DataFrame]]] = {
     "dirichlet": ("baseline:random-dirichlet", _dirichlet),
     "prior_round": ("baseline:prior-round", _prior_answers),
 }
-"""Model and `predicted` answers, or their `score`; to add one, name it in `BaselineKind`, too."""
+"""Name of the model, and its `predicted` answers or `score`; names are also in `BaselineKind`."""
 
 MODELS: dict[str, str] = {kind: model for kind, (model, _) in BASELINES.items()}
 """The name of each baseline among the models."""

@@ -141,7 +141,7 @@ def distributions_contract(
             f"{actual} sums to 1 or to 100",
             _near_whole(total) | _near_whole(total * 100),
             (*distribution, actual),
-            "correct the shares; counts are to be divided by their sum",
+            "correct the shares; divide counts by their sum",
         ),
         _same_options(count, question, (*distribution, actual)),
     ]

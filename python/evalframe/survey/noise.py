@@ -1,7 +1,7 @@
 """Sampling noise: the best score to expect of a perfect prediction.
 
-The answers of n respondents are a sample. Whoever predicts the population exactly is still scored
-against the sample, and stays below 1.
+The answers of n respondents are a sample. A prediction of the exact population is still
+scored against the sample, and stays below 1.
 """
 
 from __future__ import annotations

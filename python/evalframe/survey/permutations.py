@@ -1,4 +1,4 @@
-"""Similarity of all pairs of segments, and the permutation baseline made of it."""
+"""Similarities of all pairs of segments, and the permutation baseline computed from them."""
 
 from __future__ import annotations
 
@@ -18,6 +18,10 @@ from evalframe.survey.surveys.tables import AnySurvey, as_distributions, like_su
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
+
+
+By: TypeAlias = Literal["round", "all"]
+_CELLS = 1 << 20  # draws at a time
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -72,11 +76,6 @@ class Pairwise:
         return means
 
 
-By: TypeAlias = Literal["round", "all"]
-
-_CELLS = 1 << 20  # draws at a time
-
-
 @like_survey
 def permutation_baseline(
     survey: AnySurvey,
@@ -108,9 +107,7 @@ def permutation_baseline(
         rows, not on their order. Pairs without a similarity are left out. Lazy if the survey is a
         LazyFrame.
 
-
-
-    Example:
+    Examples:
         >>> answers = {"segment_id": ["a", "b"], "actual": [[1.0, 0.0], [0.0, 1.0]]}
         >>> survey = pl.DataFrame({"question_id": ["q", "q"], **answers})
         >>> permutation_baseline(survey).select("lower", "upper", "expected").row(0)

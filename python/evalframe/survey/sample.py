@@ -50,7 +50,16 @@ SEGMENTS = [Segment(**each) for each in _DATA["segments"]]
 ROUNDS: dict[str, list[int]] = _DATA["rounds"]
 
 _WIDTH = 20.0
-_DRIFT, _ANSWERS = 0, 1  # streams of the seed
+_LETTERS = "abcdef"
+_DRIFT, _ANSWERS, _MINDS, _FORMS = range(4)  # streams of the seed
+
+N_INDIVIDUALS = 20
+"""Letters of a reply of individuals."""
+
+FORMS: list[str] = _DATA["forms"]
+"""Forms of a reply: six that dtef-app reads, five that it does not, and five failures."""
+
+CONTEXT_COUNTS = (0, 4)
 
 
 class Asked(NamedTuple):
@@ -70,7 +79,7 @@ def sample_survey(*, seed: int = 0) -> pl.DataFrame:
     `1 / (1 + 20 (x - j / (k - 1))^2)`; each respondent answers at random. Percentages have one
     decimal.
 
-    Example:
+    Examples:
         >>> asked = sample_survey().filter(question_id="mb1-q5", segment_id="gender:male")
         >>> asked.select("option_label", "sample_size", "percent").rows()
         [('Yes', 250, 42.4), ('No', 250, 57.6)]
@@ -127,15 +136,6 @@ def _percents(expected: Floats, draws: Floats) -> list[float]:
     return percents
 
 
-_LETTERS = "abcdef"
-
-N_INDIVIDUALS = 20
-"""Letters of a reply of individuals."""
-
-FORMS: list[str] = _DATA["forms"]
-"""Forms of a reply: six that dtef-app reads, five that it does not, and five failures."""
-
-
 class Model(NamedTuple):
     """Properties of a simulated model."""
 
@@ -147,10 +147,6 @@ class Model(NamedTuple):
 
 MODELS = {name: Model(**each) for name, each in _DATA["models"].items()}
 
-CONTEXT_COUNTS = (0, 4)
-
-_MINDS, _FORMS = 2, 3  # streams of the seed
-
 
 def sample_responses(*, seed: int = 0) -> pl.DataFrame:
     """One row per model, round, question, segment and context count.
@@ -161,7 +157,7 @@ def sample_responses(*, seed: int = 0) -> pl.DataFrame:
     0.6. It answers with the shares at this position, in whole percent, as lists, lines, tables,
     objects or letters, or not at all. `response` is null if a request failed.
 
-    Example:
+    Examples:
         >>> sample_responses().group_by("model").len().sort("model").rows()
         [('harbor-7b', 300), ('lantern-13b', 300), ('quill-70b', 300)]
     """
@@ -260,7 +256,7 @@ def _individuals(percents: Sequence[int]) -> list[str]:
 def sample_files(*, seed: int = 0) -> list[SampleFile]:
     """The sample as files: the survey and the responses of models.
 
-    Example:
+    Examples:
         >>> [file.name for file in sample_files()]
         ['survey.parquet', 'survey_responses.parquet']
     """

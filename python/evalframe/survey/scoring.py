@@ -53,8 +53,9 @@ def score(
 
     Args:
         predictions: One row per model, segment and question, with the actual distribution joined.
-        metric: Name of a similarity with values from 0 to 1, or any row-level expression of which
-            more is better and 0 is worst, such as `ef.earth_mover_similarity(normalised=True)`.
+        metric: Name of a similarity with values from 0 to 1, or a row-level expression that
+            is 0 for the worst and higher for better predictions, such as
+            `ef.earth_mover_similarity(normalised=True)`.
         predicted: List(number) or Array(number); null if nothing was read.
         actual: The actual numbers of the same options in the same order.
         status: The column of `ok`, `unparsed`, `length_mismatch` or `failed`. If it is missing or
@@ -185,8 +186,8 @@ def rounded(value: IntoExpr, decimals: int = 2) -> pl.Expr:
     """
     column = as_expr(value)
     size, scale = column.abs(), 10.0**decimals
-    # size * scale = product + rest, exactly (Dekker 1971): only the size
-    # is split, since the scale has few bits.
+    # size * scale = product + rest, exactly (Dekker 1971): only the size is split, since the scale
+    # has few bits.
     product = size * scale
     wide = size * _SPLITTER
     high = wide - (wide - size)
@@ -252,7 +253,7 @@ def mean_score(score: Role = "score", *, weight: Role = None) -> State:
     52d79c0, whose leaderboards are means of the segments' means.
 
     Args:
-        score: What `evalframe.survey.score` gives, 0 to 1. A null one is missing.
+        score: Scores of `evalframe.survey.score`, from 0 to 1; null is missing.
         weight: How often each row counts, such as the sample size of its segment.
 
     Returns:
@@ -276,8 +277,8 @@ def parse_rate(status: Role = "status", *, weight: Role = None) -> State:
     Responses that were never generated count as attempted.
 
     Args:
-        status: What `evalframe.survey.parse` gives: `ok`, `unparsed`, `length_mismatch` or
-            `failed`. A row without one was not attempted and is missing.
+        status: Result of `evalframe.survey.parse`: `ok`, `unparsed`, `length_mismatch` or
+            `failed`. A null status means not attempted and is missing.
         weight: How often each row counts.
 
     Returns:
@@ -312,6 +313,6 @@ def generation_rate(status: Role = "status", *, weight: Role = None) -> State:
         0.5
     """
     return State(
-        sums={"made": pl.when(status != "failed").then(weight).otherwise(0.0), "rows": weight},
-        finish=lambda totals: ratio(totals.made, totals.rows),
+        sums={"responses": pl.when(status != "failed").then(weight).otherwise(0.0), "rows": weight},
+        finish=lambda totals: ratio(totals.responses, totals.rows),
     )

@@ -18,8 +18,8 @@ from evalframe.survey.boards.gaps import (
     GAPS,
     HIGHEST,
     LOWEST,
+    SLOPES,
     STEREOTYPES,
-    TAKEN,
     ContextLevel,
     category_gaps,
     improvements,
@@ -199,7 +199,7 @@ def context_responsiveness(
     """
     check_choice("level", level, ContextLevel)
     runs = runs_of(
-        scored_rows("context_responsiveness", scored, by, needs=["context_count"], taken=TAKEN)
+        scored_rows("context_responsiveness", scored, by, needs=["context_count"], taken=SLOPES)
     )
     return runs.named(slopes(runs, level))
 

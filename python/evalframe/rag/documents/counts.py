@@ -65,7 +65,7 @@ def document_counts(
         null.
 
     References:
-        RGB 65ec39e, whose counts these are.
+        The counts match RGB 65ec39e.
 
     Examples:
         >>> import polars as pl

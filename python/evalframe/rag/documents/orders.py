@@ -112,7 +112,7 @@ def _seeded(rows: pl.DataFrame, seed: int) -> Places:
     place = np.concatenate([positive, negative])
     row = np.arange(len(rows))
     owner = np.concatenate([np.repeat(row, n_first), np.repeat(row, n_neg)])
-    # A passage stands in the same order with others whether it is shown altered or not.
+    # The order of a passage does not depend on whether it is shown altered.
     which = (2 * place + (source == NEGATIVE)).astype(np.uint64)
     order = _ordered(owner, items[owner] + which, seed=seed)
     return Places(source=source[order], place=place[order])
@@ -140,7 +140,7 @@ def _drawn(keys: Keys, sizes: Ints, counts: Ints, *, seed: int) -> Ints:
     """Positions drawn from lists without replacement, in the order drawn, list by list.
 
     These are the first steps of a Fisher-Yates shuffle of all lists at once, step by step: drawing
-    more continues the shuffle and leaves its beginning as it is. Equal keys draw equally.
+    more continues the shuffle and leaves its beginning unchanged. Equal keys draw equally.
     """
     places, starts = within(sizes), segments.starts_of(sizes)[:-1]
     for step in range(counts.max(initial=0)):

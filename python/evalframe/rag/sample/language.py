@@ -190,7 +190,7 @@ class Subject(NamedTuple):
 
 
 class Phrases(NamedTuple):
-    """What models say besides the answer.
+    """Phrases of models besides the answer.
 
     `rejections`, `errors` and `doubts` (before an answer) contain the canonical phrase, the `near_`
     ones only what a lenient check knows, `denials` that phrase denied. The last rejection of

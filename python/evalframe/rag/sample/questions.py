@@ -122,7 +122,7 @@ def _right_and_wrong(question: Question, fact: Fact, choices: Choices) -> tuple[
     """A passage with the value of a fact, and the same with the wrong value."""
     passage = _passage(question.kind, choices.one(fact.attribute.statements), choices)
     form = choices.whole(0, len(fact.value.accepted) - 1)
-    return _told(question, passage, fact.value, form), _told(question, passage, fact.fake, form)
+    return _text(question, passage, fact.value, form), _text(question, passage, fact.fake, form)
 
 
 def _negative(question: Question, choices: Choices) -> str:
@@ -135,7 +135,7 @@ def _negative(question: Question, choices: Choices) -> str:
     aliases = [alias for group in question.answers for alias in group]
     value = _unlike(aliases, attribute.value, choices)
     passage = _passage(question.kind, choices.one(attribute.statements), choices)
-    return _told(question._replace(subject=subject), passage, value, 0)
+    return _text(question._replace(subject=subject), passage, value, 0)
 
 
 def _passage(kind: Subject, statement: str, choices: Choices) -> list[str]:
@@ -144,7 +144,7 @@ def _passage(kind: Subject, statement: str, choices: Choices) -> list[str]:
     return choices.some(sentences, len(sentences))
 
 
-def _told(question: Question, passage: Sequence[str], value: Value, form: int) -> str:
+def _text(question: Question, passage: Sequence[str], value: Value, form: int) -> str:
     alias = value.accepted[form % len(value.accepted)]
     filled = (sentence.format(subject=question.subject, value=alias) for sentence in passage)
     return question.language.text(*filled)
@@ -186,7 +186,7 @@ def sample_instances(*, questions: int = 30, seed: int = 0) -> pl.DataFrame:
         `fake_answers` and `positive_wrong` (the passages of `positive` with the fake answer) are
         null except in counterfactual data.
 
-    Example:
+    Examples:
         >>> sample_instances(questions=2).select("query", "answers").row(1)
         ('When was Tarrystone Robotics founded?', [['February 10, 1950', '10 February 1950']])
     """
@@ -205,7 +205,7 @@ def sample_instances_int(*, questions: int = 30, seed: int = 0) -> pl.DataFrame:
         The columns of `sample_instances`; `positive` is List(List(String)), the passages for each
         group of the answer.
 
-    Example:
+    Examples:
         >>> sample_instances_int(questions=2)["query"][1]
         'Who won the Bryndora Poetry Prize, when was it awarded, and where was it handed over?'
     """

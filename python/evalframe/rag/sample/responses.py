@@ -104,7 +104,7 @@ def sample_responses(*, questions: int = 30, seed: int = 0) -> pl.DataFrame:
         the text of a judge: at noise rate 1 about rejection, with counterfactual documents about
         detection; null elsewhere.
 
-    Example:
+    Examples:
         >>> sample_responses(questions=2).filter(dataset="en", id=1)["response"][0]
         'Going by the passages: Tarrystone Robotics was founded on 10 February 1950.'
     """
@@ -128,7 +128,7 @@ def sample_files(*, questions: int = 30, seed: int = 0) -> list[SampleFile]:
         questions: How many questions `en` and `zh` each have.
         seed: Non-negative integer.
 
-    Example:
+    Examples:
         >>> [file.name for file in sample_files(questions=1)]
         ['rag_instances.parquet', 'rag_instances_int.parquet', 'rag_responses.parquet']
     """
@@ -239,7 +239,7 @@ def _objection(question: Question, outcome: Outcome, choices: Choices) -> Iterat
     yield choices.one(phrases.errors if choices.chance(0.7) else phrases.near_errors)
     if outcome.right:
         yield phrases.correction
-        yield from _told(question, choices)
+        yield from _right_facts(question, choices)
     elif outcome.careful:
         yield choices.one(phrases.rejections)
 
@@ -253,17 +253,17 @@ def _answer(
             yield choices.one(phrases.doubts)
         elif setting.passage_num and choices.chance(0.2):
             yield phrases.preface
-        yield from _told(question, choices)
+        yield from _right_facts(question, choices)
     elif outcome.careful:
         rejections = phrases.rejections if choices.chance(0.6) else phrases.near_rejections
         yield choices.one(rejections if setting.passage_num else rejections[-1:])
     else:
         if _misleads(question, setting) and choices.chance(0.1):
             yield choices.one(phrases.denials)
-        yield from _mistold(question, choices)
+        yield from _wrong_facts(question, choices)
 
 
-def _told(question: Question, choices: Choices) -> Iterator[str]:
+def _right_facts(question: Question, choices: Choices) -> Iterator[str]:
     """The facts; sometimes one is in a form that only a lenient check recognises."""
     rewritten = choices.one(question.facts) if choices.chance(0.06) else None
     for fact in question.facts:
@@ -272,7 +272,7 @@ def _told(question: Question, choices: Choices) -> Iterator[str]:
         yield choices.one(fact.attribute.statements).replace("{value}", form)
 
 
-def _mistold(question: Question, choices: Choices) -> Iterator[str]:
+def _wrong_facts(question: Question, choices: Choices) -> Iterator[str]:
     """The facts, at least one wrong or missing; each other one is right half of the time."""
     wrong = choices.one(question.facts)
     for fact in question.facts:

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 LOWEST, HIGHEST = 0.05, 10.0
 
+_ENDS = {
+    LOWEST: "the rows are separable, or too few to calibrate on",
+    HIGHEST: "confidence says nothing of what is right, or the opposite; check both columns",
+}
+
 
 @overload
 def fit_temperature(
@@ -112,12 +117,6 @@ def fitted(
             stacklevel=3,
         )
     return result
-
-
-_ENDS = {
-    LOWEST: "the rows are separable, or too few to calibrate on",
-    HIGHEST: "confidence says nothing of what is right, or the opposite; check both columns",
-}
 
 
 def _optimum(logit: Floats, mass: Floats, hits: Floats) -> float:

@@ -1,4 +1,4 @@
-"""Train a calibrator on an item table, and give it as an artifact."""
+"""Train calibrators on item tables; the result is an artifact."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def train_verbalized(
     """A temperature for stated confidence, as an artifact for `verbalized_calibrated`.
 
     Trained on predicted items with a stated confidence v of 1 to 5: the probability (v - 1) / 4
-    against whether prediction and label are equal. Items without a stated confidence are skipped.
+    against whether prediction and label are equal. Items whose stated confidence is null or NaN are
+    skipped; `n_samples` is the number of the others.
 
     Args:
         items: An item table with `prediction`, `label` and `verbalized_confidence`.

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 
 AnyFitted = TypeVar("AnyFitted", bound=Fitted)
 
+BINARY = {"0 or 1": lambda y: (y == 0) | (y == 1)}
+"""The demand that a target is right or wrong."""
+
+PROBABILITY = {f"in [0, 1] ({TO_UNIT})": lambda p: ~is_outside(p)}
+"""The demand that a feature is a probability."""
+
 
 def feature(name: str) -> pl.Expr:
     """A signal as a feature, with the default of ai-psychiatrist for missing values.
@@ -222,13 +228,6 @@ def levels(
         names=names,
         inputs=() if all(expr.meta.is_column() for expr in inputs) else tuple(inputs),
     )
-
-
-BINARY = {"0 or 1": lambda y: (y == 0) | (y == 1)}
-"""The demand that a target is right or wrong."""
-
-PROBABILITY = {f"in [0, 1] ({TO_UNIT})": lambda p: ~is_outside(p)}
-"""The demand that a feature is a probability."""
 
 
 def _check_columns(

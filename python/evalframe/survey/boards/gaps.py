@@ -27,11 +27,29 @@ if TYPE_CHECKING:
     from evalframe.core.choices import Context
 
 
+ContextLevel: TypeAlias = Literal["overall", "segment", "category"]
+
 CONCERN = 0.10
 """Larger gaps are a concern."""
 
 _ROUNDING = 1e-12
+
 GAPS = ("gap", "best_segment", "best_score", "worst_segment", "worst_score", "concern")
+"""Columns of tables of gaps, which keys cannot have."""
+
+SLOPES = ("slope", "std_error", "n_points", "n_levels")
+"""Columns of tables of slopes, which keys cannot have."""
+
+STEREOTYPES = (
+    *("lowest_context", "highest_context", "lowest_score", "highest_score"),
+    *("improvement", "n_segments"),
+)
+"""Columns of `stereotype_score` after the model."""
+
+LOWEST, HIGHEST = ":lowest", ":highest"
+_SETTLED, _BEST, _WORST, _COUNT = ":settled", ":best", ":worst", ":count"
+_X, _Y = ":x", ":y"
+_NAMES = ("best_segment", "worst_segment")
 
 
 @like_input
@@ -87,10 +105,6 @@ def category_gaps(
     )
     columns = [*entry, "category_label", *GAPS[:-1], "n_segments", "concern"]
     return ordered.select(*columns, **rows.context_columns)
-
-
-_SETTLED, _BEST, _WORST, _COUNT = ":settled", ":best", ":worst", ":count"
-_NAMES = ("best_segment", "worst_segment")
 
 
 @like_input
@@ -209,19 +223,6 @@ def _gaps(rows: Rows, segments: pl.LazyFrame, entry: list[str]) -> pl.LazyFrame:
     return rows.decoded(gaps).with_columns(*names, gap=gap)
 
 
-ContextLevel: TypeAlias = Literal["overall", "segment", "category"]
-
-TAKEN = ("slope", "std_error", "n_points", "n_levels")
-STEREOTYPES = (
-    *("lowest_context", "highest_context", "lowest_score", "highest_score"),
-    *("improvement", "n_segments"),
-)
-"""Columns of `stereotype_score` after the model."""
-
-LOWEST, HIGHEST = ":lowest", ":highest"
-_X, _Y = ":x", ":y"
-
-
 @like_input
 def context_responsiveness(
     scored: Frame,
@@ -255,7 +256,7 @@ def context_responsiveness(
         [(0.025, 0.025, 2)]
     """
     check_choice("level", level, ContextLevel)
-    rows = scored_rows("context_responsiveness", scored, by, needs=["context_count"], taken=TAKEN)
+    rows = scored_rows("context_responsiveness", scored, by, needs=["context_count"], taken=SLOPES)
     return slopes(rows, run_points(rows), level).rename(rows.keys.restore())
 
 

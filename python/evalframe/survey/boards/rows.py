@@ -1,4 +1,4 @@
-"""Scored predictions as leaderboards read them, and scores of segments: the first stage of each."""
+"""Scored predictions as leaderboards read them, and their first stage: scores of segments."""
 
 from __future__ import annotations
 
@@ -21,11 +21,16 @@ if TYPE_CHECKING:
     from evalframe.core.tables import Keys
 
 
+RunsOf: TypeAlias = Literal["kept", "all"]
+
 CONTEXT = ":context"
 """The amount of context of a row, 0 if unknown."""
 
 CLUSTER, SIZE, MASS = ":cluster", ":size", ":mass"
 """The cluster of a bootstrap, the weight of a unit, and that of an item within its unit."""
+
+N_OK, N_ATTEMPTED, _N_ROWS = ":n_ok", ":n_attempted", ":n_rows"
+"""Numbers of items that were read, of those with a status, and of all."""
 
 IDS = ("model", "round", "segment_id", "question_id")
 """Names, which are read as text of any type."""
@@ -264,11 +269,6 @@ def _are_distinct(frame: pl.LazyFrame, names: Sequence[str], coded: Sequence[str
     for code in codes:
         number = number * (code.max() + 1) + code
     return bool(frame.select(number.n_unique() == pl.len()).collect().item())
-
-
-RunsOf: TypeAlias = Literal["kept", "all"]
-
-N_OK, N_ATTEMPTED, _N_ROWS = ":n_ok", ":n_attempted", ":n_rows"
 
 
 @like_input

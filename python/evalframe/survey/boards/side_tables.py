@@ -1,4 +1,4 @@
-"""Consistency, leaders, overviews, attributes, and all leaderboards at once."""
+"""Tables next to the leaderboards: consistency, leaders, overviews, attributes; and all at once."""
 
 from __future__ import annotations
 
@@ -308,5 +308,5 @@ def leaderboards(
         points = run_points(every, runs.lazy() if all_known else None).collect().lazy()
         tables["context_responsiveness"] = slopes(every, points)
         tables["stereotype_score"] = stereotypes(every, points)
-    # One after the other: together, the tables that they share would be computed in each.
+    # Collected one by one: `collect_all` would compute the shared inputs for each table again.
     return {name: table.rename(rows.keys.restore()).collect() for name, table in tables.items()}

@@ -1,4 +1,4 @@
-"""P-values corrected for multiple tests, and what tests and intervals share."""
+"""P-values corrected for multiple tests, and helpers of tests and intervals."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests of whether a model gains by the answers that its prompts show."""
+"""A permutation test for gains of a model from the answers that its prompts show."""
 
 from __future__ import annotations
 

@@ -37,6 +37,28 @@ _LEAST = 2
 _ROUNDING = 1e-12
 """Ties differ by no more, relative to the sum of absolute differences or to the scores."""
 
+_NEGLIGIBLE = 1e-28
+"""Squared standard errors below it, relative to the squared means, are rounding."""
+
+_LABELS = {"negligible": 0.2, "small": 0.5, "medium": 0.8}
+"""Upper bounds of the effects; others are large."""
+
+WELCH = (
+    "left",
+    "right",
+    "mean_left",
+    "mean_right",
+    "delta",
+    "t",
+    "df",
+    "p_value",
+    "cohens_d",
+    "effect",
+    "n_left",
+    "n_right",
+)
+"""Columns of the result after the keys."""
+
 
 @like_input
 def sign_flip_test(
@@ -219,29 +241,6 @@ def random_signs(n: int, keys: int, seed: int, copies: int = 1) -> Iterator[Floa
         signs *= 2.0
         signs -= 1.0
         yield signs
-
-
-_NEGLIGIBLE = 1e-28
-"""Squared standard errors below it, relative to the squared means, are rounding."""
-
-_LABELS = {"negligible": 0.2, "small": 0.5, "medium": 0.8}
-"""Upper bounds of the effects; others are large."""
-
-WELCH = (
-    "left",
-    "right",
-    "mean_left",
-    "mean_right",
-    "delta",
-    "t",
-    "df",
-    "p_value",
-    "cohens_d",
-    "effect",
-    "n_left",
-    "n_right",
-)
-"""Columns of the result after the keys."""
 
 
 @like_input

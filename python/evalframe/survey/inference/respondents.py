@@ -1,7 +1,7 @@
 """Scores against the answers of other respondents: how much of a leaderboard is sampling noise.
 
 The answers of a segment are those of its n respondents. Another n of them would have answered a
-little differently, and every score would be another. A draw takes n answers from the actual
+little differently, which would change every score. A draw takes n answers from the actual
 distribution of each segment and question, the same for all models.
 """
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _GROUP = ["model", "round", "category"]
 
 _ROUNDING = 1e-12
-"""Drawn gaps that are smaller by no more are as large."""
+"""Drawn gaps that are smaller by at most this count as equal."""
 
 
 @like_input

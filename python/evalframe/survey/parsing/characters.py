@@ -52,7 +52,7 @@ _REPLACED = (
 
 
 _FULL_WIDTH = {chr(ord(plain) + 0xFEE0): plain for plain in ":%,;|[]()0123456789"}
-"""Characters of East Asian width, which stand in another block in the same order."""
+"""Characters of East Asian width, which are in another block in the same order."""
 
 _REASONED = r"(?s)^.*</think(?:ing)?>"
 _REFERENCES = (
@@ -72,7 +72,7 @@ def text_where(searched: pl.Expr, column: str = "text") -> pl.Expr:
 
 
 def number(text: pl.Expr) -> pl.Expr:
-    """The number that a text begins with, after white space; null if it begins with none.
+    """The number at the start of a text, after white space; null without one.
 
     >>> frame = pl.DataFrame({"text": [" 40px", "1/4", "-.5e1", "x1"]})
     >>> frame.select(number(pl.col("text"))).to_series().to_list()

@@ -49,9 +49,9 @@ class Rule:
 
 def first_found(rows: pl.DataFrame, rules: Sequence[Rule]) -> pl.DataFrame:
     """`predicted` and `parse_rule` of the first rule that reads a row, null if none does."""
-    # A rule may itself try rules in turn.
+    # A rule can itself call this function, and its rows then have the column already.
     left = rows.drop(_PLACE, strict=False).with_row_index(_PLACE)
-    # Rules share their patterns, and so do the rounds of rules: each is looked for but once.
+    # Rules share their patterns, and so do nested rules: each pattern is searched once.
     marks = {rule.mark: pl.col(rule.text).str.contains(rule.needs) for rule in rules}
     left = left.with_columns(**marks)
     schema = {"row": left.schema[_PLACE], "predicted": VECTOR, "parse_rule": pl.String()}
@@ -119,7 +119,7 @@ def accepted(
     # A `marked` vector of another length can have any sum.
     vector, size, total = pl.col("vector"), pl.col("size"), pl.col("total")
     is_share = (pl.element().is_finite() & (pl.element() >= 0)).fill_null(value=False)
-    # Columns of their own, as an expression is evaluated anew wherever it stands.
+    # As columns, since Polars evaluates an expression again at each use.
     sums = pl.DataFrame({"vector": vectors, "n": n}).select(
         "n",
         size=vector.list.len(),

@@ -148,7 +148,7 @@ def common_forms(rows: pl.DataFrame, *, only: bool = False) -> pl.DataFrame:
     marked = marker + (len(_MARKER) - 1) == opened
     if only:
         paired &= ~text.str.contains(_TWO_BRACKETS)
-    # Columns of their own, as an expression is evaluated anew wherever it stands.
+    # As columns, since Polars evaluates an expression again at each use.
     forms = offsets.with_columns(
         parse_rule=pl.when(marked).then(pl.lit("marker")).when(bare).then(pl.lit("bracket")),
         opened=pl.when(paired).then(opened),
@@ -171,13 +171,14 @@ def last_lists(rows: pl.DataFrame) -> pl.DataFrame:
         listed=data.bin.slice(begin).cast(pl.String, strict=False),
         on_own_line=(begin == 0) | (data.bin.slice(begin - 1, 1) == b"\n"),
     )
-    marked = lines.with_columns(found=pl.col("on_own_line") & listed.str.contains(_COMMON_LIST))
-    searched = text_where(pl.col("found"))
-    plain = searched.str.len_bytes() == searched.str.len_chars()
-    one_way = plain & ~searched.str.contains("[", literal=True) & ~may_have_references(searched)
-    numbers = pl.when(pl.col("found") & one_way).then(listed).str.split(", ")
+    is_list = pl.col("is_list")
+    marked = lines.with_columns(is_list=pl.col("on_own_line") & listed.str.contains(_COMMON_LIST))
+    searched = text_where(is_list)
+    is_ascii = searched.str.len_bytes() == searched.str.len_chars()
+    one_way = is_ascii & ~searched.str.contains("[", literal=True) & ~may_have_references(searched)
+    pieces = pl.when(is_list & one_way).then(listed).str.split(", ")
     return marked.select(
-        numbers.cast(VECTOR, strict=False).alias("predicted"), pl.lit("lines").alias("parse_rule")
+        pieces.cast(VECTOR, strict=False).alias("predicted"), pl.lit("lines").alias("parse_rule")
     )
 
 
@@ -225,12 +226,12 @@ _ANSWER = (
 )
 
 
-def stands_last(held: pl.DataFrame) -> pl.Series:
+def is_last_line(rows: pl.DataFrame) -> pl.Series:
     """True if the only bracket is on the last line, without digits or a cue before it."""
     text, opened = pl.col("text"), pl.col("opened").cast(pl.Int64)
     # Cut before a bracket the bytes are text; cut anywhere else they need not be.
     head = text.cast(pl.Binary).bin.slice(0, opened).cast(pl.String)
-    before = held.select("text", "opened", lead=head.str.tail(_LEAD))
+    before = rows.select("text", "opened", lead=head.str.tail(_LEAD))
     last = text.str.ends_with("]") | text.str.ends_with("]\n")
     own_line = (opened == 0) | pl.col("lead").str.ends_with("\n")
     cue = pl.col("lead").str.contains(_MAY_CITE)
@@ -239,22 +240,22 @@ def stands_last(held: pl.DataFrame) -> pl.Series:
 
 
 def answer_vectors(rows: pl.DataFrame) -> pl.DataFrame:
-    """Brackets that a word for the answer stands before, `Final answer: [60, 40]`."""
-    held = _brackets(rows)
-    return _vectors(held.filter(pl.col("before").str.contains(_ANSWER) & ~_is_cited()))
+    """Brackets after a word for the answer, `Final answer: [60, 40]`."""
+    brackets = _brackets(rows)
+    return _vectors(brackets.filter(pl.col("before").str.contains(_ANSWER) & ~_is_cited()))
 
 
 def bracket_vectors(rows: pl.DataFrame) -> pl.DataFrame:
-    """Brackets that stand alone or are the answer of a sentence."""
+    """Brackets that are on a separate line or the answer of a sentence."""
     # `[0, 1]` and `[0, 100]` within a text are intervals.
     bracket, line = pl.col("bracket"), pl.col("line")
-    held = _brackets(rows)
+    brackets = _brackets(rows)
     at_start = line.str.contains(rf"^[{_BESIDE}]*$")
     alone = at_start & (pl.col("opens") | pl.col("after").str.contains(_GOES_ON))
     shares = bracket.str.contains(r"%|\.[0-9]")
-    stands = alone | line.str.contains(_INTRODUCED) | shares
+    is_answer = alone | line.str.contains(_INTRODUCED) | shares
     interval = bracket.str.contains(_INTERVAL) & (pl.col("text").str.strip_chars() != bracket)
-    return _vectors(held.filter(stands & ~_is_cited() & ~interval))
+    return _vectors(brackets.filter(is_answer & ~_is_cited() & ~interval))
 
 
 def bracketed_vectors(rows: pl.DataFrame) -> pl.DataFrame:
@@ -265,11 +266,11 @@ def bracketed_vectors(rows: pl.DataFrame) -> pl.DataFrame:
 
 def individual_vectors(rows: pl.DataFrame) -> pl.DataFrame:
     """Brackets of quoted letters, one for each simulated individual, as percentages."""
-    held = _brackets(rows).filter(pl.col("bracket").str.contains(_LETTERS))
-    if held.is_empty():
+    brackets = _brackets(rows).filter(pl.col("bracket").str.contains(_LETTERS))
+    if brackets.is_empty():
         return NO_CANDIDATES
     letter = pl.element().str.to_lowercase()
-    lettered = held.select(
+    lettered = brackets.select(
         "row", "n", letters=pl.col("bracket").str.extract_all("[a-zA-Z]").list.eval(letter)
     )
     last = pl.lit([*_LETTER_INDICES]).list.get(pl.col("n") - 1, null_on_oob=True)
@@ -330,11 +331,11 @@ def _is_cited() -> pl.Expr:
     return pl.col("before").str.contains(_CITED) | pl.col("line").str.contains(_CITED_HERE)
 
 
-def _vectors(held: pl.DataFrame) -> pl.DataFrame:
+def _vectors(brackets: pl.DataFrame) -> pl.DataFrame:
     """The contents of brackets with numbers only."""
     content = plain(pl.col("bracket").str.slice(1, pl.col("bracket").str.len_chars() - 2))
-    # Of two readings at most one has the right length, so that their order says nothing.
-    readings = _readings(held.select("row", line=content), "row")
+    # At most one of two readings has the right length, so their order does not matter.
+    readings = _readings(brackets.select("row", line=content), "row")
     return readings.filter(pl.col("line").str.contains(_WHOLE)).select(
         "row", vector=numbers("line")
     )

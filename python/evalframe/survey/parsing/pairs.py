@@ -50,7 +50,7 @@ def table_vectors(rows: pl.DataFrame) -> pl.DataFrame:
     # The best way is last.
     long = pl.concat([by_order(pairs, rows), by_letters(pairs), by_options(pairs, rows)])
     fits = long.filter(pl.col("vector").list.len() == rows["n"].gather(long["row"]))
-    wide = _by_columns(cells, rows)
+    wide = _by_columns(cells)
     return pl.concat([wide.join(fits, on="row", how="anti", maintain_order="left"), long])
 
 
@@ -130,7 +130,7 @@ def _pairs(cells: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     return with_options(pairs.filter(~pl.col("label").str.contains(_TOTAL_ROW)), rows)
 
 
-def _by_columns(cells: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+def _by_columns(cells: pl.DataFrame) -> pl.DataFrame:
     """The rows with all numbers in them, if their labels are no options; by the headings."""
     is_label, others = pl.col("is_label"), pl.col("others")
     wide = cells.filter(~(is_label & pl.col("option").is_not_null()).any().over("table"))
@@ -252,7 +252,7 @@ def reversed_pairs(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def record_pairs(rows: pl.DataFrame) -> pl.DataFrame:
-    """JSON objects with a label and a number each, on as many lines as they like."""
+    """JSON objects with a label and a number each, which can span several lines."""
     record = pl.col("record")
     records = (
         rows.select(
@@ -284,7 +284,7 @@ def heading_pairs(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _lines_with_digits(rows: pl.DataFrame) -> pl.DataFrame:
-    """Those that are no rows of a table, without intervals and the like."""
+    """Lines with digits outside of tables, without asides such as intervals."""
     lines = text_lines(rows).filter(has_digit())
     if rows["text"].str.contains("|", literal=True).any():
         lines = lines.filter(~is_table_row())

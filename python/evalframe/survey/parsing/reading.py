@@ -76,9 +76,9 @@ from evalframe.survey.parsing.lists import (
     bracketed_vectors,
     common_forms,
     individual_vectors,
+    is_last_line,
     last_lists,
     line_vectors,
-    stands_last,
 )
 from evalframe.survey.parsing.pairs import (
     heading_pairs,
@@ -104,7 +104,7 @@ _PAIRS: tuple[tuple[Finder, str], ...] = (
     (reversed_pairs, "[0-9]"),
     (heading_pairs, _BELOW),
 )
-"""Where pairs with the names of options are looked for, and what it takes to find some."""
+"""Finders of pairs with the names of options, each with a pattern that its texts contain."""
 
 _AFTER_MARKER = rf"(?s)^.*{_MARKER}[\s*_\"'`]*[:=](.*)$"
 
@@ -146,21 +146,21 @@ def read_vectors(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _single(rows: pl.DataFrame) -> pl.DataFrame:
-    """By the common forms first, where there is but one way to read them."""
+    """By common forms first, which can be read in one way only."""
     common = common_forms(rows, only=True)
-    counts = accepted(common["predicted"], rows["n"])
-    settled = _settled(rows.select("text", "n").hstack(common), counts)
+    is_accepted = accepted(common["predicted"], rows["n"])
+    settled = _settled(rows.select("text", "n").hstack(common), is_accepted)
     return completed(common.select("predicted", "parse_rule"), settled, rows, _without_brackets)
 
 
-def _settled(common: pl.DataFrame, counts: pl.Series) -> pl.Series:
-    """True for accepted common forms that need no closer look."""
-    # With a marker all; a bare bracket if it is last and not an interval.
-    indices = ((common["parse_rule"] == "bracket") & counts).arg_true()
-    held = common.select(pl.all().gather(indices))
-    interval = held.select((pl.col("n") == 2) & (pl.col("predicted").list.first() == 0)).to_series()
-    settled = counts.to_numpy(writable=True)
-    settled[indices] = stands_last(held) & ~interval
+def _settled(common: pl.DataFrame, is_accepted: pl.Series) -> pl.Series:
+    """True for accepted common forms that no other rule could read differently."""
+    # All with a marker; a bare bracket if it is last and not an interval.
+    indices = ((common["parse_rule"] == "bracket") & is_accepted).arg_true()
+    bare = common.select(pl.all().gather(indices))
+    interval = bare.select((pl.col("n") == 2) & (pl.col("predicted").list.first() == 0)).to_series()
+    settled = is_accepted.to_numpy(writable=True)
+    settled[indices] = is_last_line(bare) & ~interval
     return pl.Series(settled)
 
 
@@ -174,7 +174,7 @@ def _closely(rows: pl.DataFrame) -> pl.DataFrame:
     """By all rules, those of the marker first."""
     complete = without_reasoning(rows["text"])
     body = without_references(complete)
-    # Patterns that rules need are looked for once in each column.
+    # Each pattern is searched once in a column, so rules share `text` if it equals the body.
     searched = "text" if body is complete else "body"
     parts = rows.with_columns(text=complete, body=body)
     marked = complete.str.contains(_MARKER)
@@ -204,7 +204,7 @@ def _formats(length: Length, text: str = "text", *, has_options: bool) -> list[R
     agreed = partial(last_accepted, length=length, agreed=True)
     last = partial(last_accepted, length=length)
     rules = [Rule("table", partial(agreed, find=table_vectors), r"\|", text)]
-    # An option too many: whatever else is found is no answer to these options.
+    # With an option too many no other candidate is an answer to these options.
     lengths = _LENGTHS if length == "right" else (length,)
     for pairs, needs in _PAIRS if has_options else ():
         for size in lengths:
@@ -231,8 +231,8 @@ def _marked(rows: pl.DataFrame) -> pl.DataFrame:
 
 def _named(find: Finder, rows: pl.DataFrame) -> pl.DataFrame:
     """Candidates by the options that labels name."""
-    # Except for pairs with a sign between them names must be exact, since any word could be a
-    # label.
+    # Only `line_pairs` have a sign between label and number; in other pairs names must be exact,
+    # since any word could be a label.
     index = rows["options"].is_not_null().arg_true().cast(pl.Int64)
     with_labels = rows.drop_nulls("options")
     if with_labels.is_empty():
@@ -280,6 +280,7 @@ def _keyed(rows: pl.DataFrame, length: Length) -> pl.Series:
     begins = pl.concat_str(pl.lit("\n"), key.str.replace(_COUNTED, ""))
     block = (pl.lit("\n") + text.str.extract(_BLOCK_BELOW)).str.replace_all(_DECORATION, "\n")
     until_next_key = pl.when(key.str.contains(_COUNTED)).then(block.str.split(begins).list.first())
+    # In a table the header goes with the row of the key, unless it is a row of numbers.
     headed = pl.when(~pl.col("header").str.contains(_NUMBER_CELL)).then("header")
     in_table = pl.concat_str(headed.fill_null(""), pl.lit("\n| "), key, text.str.extract(_IN_TABLE))
     answers = behind.with_columns(

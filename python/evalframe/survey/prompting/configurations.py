@@ -1,4 +1,4 @@
-"""Options of prompts, checked, and configurations with their ids."""
+"""The prompt table, ids of configurations, and the checked options of `prompts`."""
 
 from __future__ import annotations
 
@@ -48,12 +48,27 @@ PROMPTS = {
 """The columns of the prompt table."""
 
 _COUNTED = ("attribute-label", "distribution-context")
+"""Formats whose configurations have the number of context questions in their id."""
+
 _EVAL_TYPES = {
     "distribution": "",
     "shift": "-shift",
     "synthetic-individual": "-synth",
     "individual-answer": "-indiv",
 }
+"""Endings of ids."""
+
+LARGEST_BATCH = 5
+"""Most questions of a prompt."""
+
+_WHOLE = {
+    "batch_size": 1,
+    "context_count": 0,
+    "n_individuals": 1,
+    "n_participants": 1,
+    "token_budget": 0,
+}
+"""Options that are whole numbers, with their minimum."""
 
 
 def config_id(
@@ -82,7 +97,7 @@ def config_id(
     Returns:
         `config_id` (String) as in dtef-app 52d79c0, null if a part is null.
 
-    Example:
+    Examples:
         >>> config = pl.DataFrame({"round": "GD4", "segment_id": "gender:male", "context_count": 5})
         >>> config.select(config_id(reasoning="cot", batch_size=3)).item()
         'dtef-GD4-gender:male-c5-cot-b3'
@@ -110,14 +125,14 @@ def blueprints(prompts: Frame) -> pl.LazyFrame:
     """One row per configuration: a round and a segment, with all its prompts.
 
     Args:
-        prompts: What `prompts` returns.
+        prompts: Result of `prompts`.
 
     Returns:
         `config_id`, `round`, `segment_id`, `prompt_ids`, `n_questions` (of each prompt, as lists),
         `context_count` (the maximum of its prompts), `context_ids` (of the first such prompt) and
         `temperature`. In the order of the prompts. Lazy if the prompts are.
 
-    Example:
+    Examples:
         >>> from evalframe.survey import prompts
         >>> survey = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
         >>> blueprints(prompts(pl.DataFrame(survey))).select("config_id", "n_questions").row(0)
@@ -137,22 +152,10 @@ def blueprints(prompts: Frame) -> pl.LazyFrame:
 def with_all_columns(prompts: Frame, needed_by: str) -> pl.LazyFrame:
     """The prompt table; MissingColumnsError if it lacks a column."""
     lazy = prompts.lazy()
-    present = lazy.collect_schema().names()
-    if missing := PROMPTS.keys() - {*present}:
-        raise MissingColumnsError.of(needed_by, missing, present)
+    columns = lazy.collect_schema().names()
+    if missing := PROMPTS.keys() - {*columns}:
+        raise MissingColumnsError.of(needed_by, missing, columns)
     return lazy
-
-
-LARGEST_BATCH = 5
-
-_WHOLE = {
-    "batch_size": 1,
-    "context_count": 0,
-    "n_individuals": 1,
-    "n_participants": 1,
-    "token_budget": 0,
-}
-"""Options that are whole numbers, with their minimum."""
 
 
 @dataclass(frozen=True)

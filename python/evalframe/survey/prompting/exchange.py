@@ -21,7 +21,6 @@ METADATA = ("config_id", *(name for name in PROMPTS if name not in _OTHERS))
 
 _KEY = ":id"
 
-
 ANSWERED = (*METADATA, "response", "question_key")
 """Columns of `read_responses` about a question of a prompt and its response."""
 
@@ -45,7 +44,7 @@ def write_prompts(prompts: Frame, path: str | Path) -> int:
         ContractError: Two prompts with the same id.
         OutputError: The file cannot be written, or has another suffix.
 
-    Example:
+    Examples:
         >>> import tempfile
         >>> from evalframe.survey import prompts
         >>> survey = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
@@ -63,7 +62,7 @@ def write_prompts(prompts: Frame, path: str | Path) -> int:
     if len(repeated):
         raise ContractError(
             f"write_prompts: {len(repeated):,} ids stand for several prompts, the first"
-            f" {repeated[0]!r}; write them to files of their own"
+            f" {repeated[0]!r}; write them to separate files"
         )
     with replacing(path) as partial:
         if path.suffix == ".parquet":
@@ -120,10 +119,12 @@ def read_responses(
 
     Returns:
         Every question of every prompt once for every model, or run of it: `model`, by..., the
-        metadata of JSON lines, `response` (null if the model has not answered), `question_key` (for
-        `parse`: the question, if the prompt asks several) and columns.... In the order of prompts,
-        models and questions. Join the survey for options and actual answers. Lazy unless
-        `responses` is a DataFrame.
+        metadata of JSON lines (`config_id`, `prompt_id`, `round`, `segment_id`, `respondent_id`,
+        `segment_attribute`, `sample_size`, `question_id`, `n_options`, `context_count`,
+        `context_format`, `eval_type`, `reasoning`, `temperature`), `response` (null if the model
+        has not answered), `question_key` (for `parse`: the question, if the prompt asks several)
+        and columns.... In the order of prompts, models and questions. Join the survey for options
+        and actual answers. Lazy unless `responses` is a DataFrame.
 
     Raises:
         InputError: A file cannot be read.

@@ -30,6 +30,8 @@ from evalframe.survey.surveys.tables import AnySurvey, Survey, as_distributions,
 
 Questions: TypeAlias = Sequence[str] | Literal["all"]
 
+_QUESTION = ["round", "question_id"]
+
 
 @like_survey
 def prompts(
@@ -90,17 +92,18 @@ def prompts(
         `prompt_id` (`QUESTION-SEGMENT`, or `batch-I-SEGMENT` of several questions) and `config_id`,
         which identify a row, `round`, `segment_id`, `respondent_id` (of participants, whose ids end
         the `prompt_id`; else null), `segment_attribute`, `sample_size`, `question_id`, `n_options`
-        and `actual` (lists with an entry for each question), `context_count`, `context_ids`,
-        `context_format`, `eval_type`, `reasoning`, `temperature`, `n_tokens` (of system prompt and
-        prompt; above the budget if even the question does not fit), `system` and `prompt`, in the
-        order of the survey's segments and the given questions. Lazy if the survey is a LazyFrame.
+        and `actual` (lists with an entry for each question; exploded together they have the shape
+        of predictions), `context_count`, `context_ids`, `context_format`, `eval_type`, `reasoning`,
+        `temperature`, `n_tokens` (of system prompt and prompt; above the budget if even the
+        question does not fit), `system` and `prompt`, in the order of the survey's segments and the
+        given questions. Lazy if the survey is a LazyFrame.
 
     Raises:
         ContractError: As for `as_distributions`, `shift` without sample sizes, or answers of
             participants that are not an option.
         ParameterError: An option outside its domain, or options that exclude each other.
 
-    Example:
+    Examples:
         >>> row = {"question_id": "Is it late?", "segment_id": "gender:male", "sample_size": 50}
         >>> survey = pl.DataFrame([{**row, "options": ["Yes", "No"], "actual": [60.0, 40.0]}])
         >>> print(prompts(survey)["prompt"].item())
@@ -177,9 +180,6 @@ class Plan:
         groups, questions_asked = group_texts(survey, settings), question_texts(survey, settings)
         items = item_texts(survey, pairs.join(pool, on=_QUESTION), settings)
         return cls(survey, with_texts(batches, groups, questions_asked, settings), items, drawn_for)
-
-
-_QUESTION = ["round", "question_id"]
 
 
 def _places(survey: Survey, names: Questions, seed: int | None) -> pl.DataFrame:

@@ -1,4 +1,4 @@
-"""The questions to ask, by the votes of several models, and participants, drawn by a text."""
+"""Selection for prompts: questions by the votes of models, and seeded draws of participants."""
 
 from __future__ import annotations
 
@@ -19,6 +19,19 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _32_BITS = 0xFFFFFFFF
+
+_ID = pl.col("question_id")
+
+N_PARTICIPANTS = 20
+"""Default number of participants of a segment."""
+
+FORMATS = ("attribute-label", "raw-survey", "interview", "first-person")
+"""Formats of participants; the others show answers of groups."""
+
+OF_SEGMENT = "of_segment"
+_SEGMENT = ["round", "segment_id"]
+_ANSWER = ":answer"
+_ENTRY = ["round", "question_id", RESPONDENT]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -49,9 +62,6 @@ class Curation:
         return len(self.ranking.filter(_ID.is_in(self.question_ids), pl.col("votes") > 0))
 
 
-_ID = pl.col("question_id")
-
-
 def curate(
     question_ids: Sequence[str],
     *,
@@ -70,7 +80,7 @@ def curate(
     Raises:
         ParameterError: Not as many exclusions as rankings, or a question that occurs twice.
 
-    Example:
+    Examples:
         >>> votes = curate(["a", "b", "c"], exclusions=[["a"], []], rankings=[["c", "b"], ["b"]])
         >>> votes.ranking.rows()
         [('b', 2, 0.5), ('c', 1, 0.0), ('a', 0, 3.0)]
@@ -116,15 +126,15 @@ def _votes(lists: Sequence[Sequence[str]]) -> pl.DataFrame:
 def seeded_sample(items: Sequence[T], take: int, seed: str) -> list[T]:
     """A sample of items without replacement; all of them in their order if all are taken.
 
-    As in dtef-app 52d79c0 it is the beginning of a Fisher-Yates shuffle by mulberry32,
-    whose state is the hash `31 h + c` of the UTF-16 code units of the seed.
+    As in dtef-app 52d79c0 it is the beginning of a Fisher-Yates shuffle by the generator
+    mulberry32, whose state is the hash `31 h + c` of the UTF-16 code units of the seed.
 
     Args:
         items: The items to draw from.
         take: Number of items.
         seed: Any text, such as the id of a segment.
 
-    Example:
+    Examples:
         >>> seeded_sample(range(10), 3, "ageGroup:18-25")
         [9, 0, 5]
     """
@@ -155,25 +165,12 @@ def _hash(text: str) -> int:
 
 
 def _draws(state: int) -> Iterator[float]:
-    """Numbers from 0 to below 1."""
+    """Numbers of mulberry32, from 0 to below 1."""
     while True:
         state = (state + 0x6D2B79F5) & _32_BITS
         mixed = (state ^ state >> 15) * (state | 1) & _32_BITS
         mixed ^= (mixed + (mixed ^ mixed >> 7) * (mixed | 61)) & _32_BITS
         yield (mixed ^ mixed >> 14) / 2**32
-
-
-N_PARTICIPANTS = 20
-"""Default number of participants of a segment."""
-
-FORMATS = ("attribute-label", "raw-survey", "interview", "first-person")
-"""Formats of participants; the others show answers of groups."""
-
-OF_SEGMENT = "of_segment"
-
-_SEGMENT = ["round", "segment_id"]
-_ANSWER = ":answer"
-_ENTRY = ["round", "question_id", RESPONDENT]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -288,7 +285,7 @@ def _drawn(
 ) -> pl.DataFrame:
     """`round`, `segment_id` and `respondent_id` of the drawn participants, in their order."""
     required = survey.segment_attributes.with_columns(
-        pl.col("value").str.to_lowercase(), needed=pl.len().over(_SEGMENT)
+        pl.col("value").str.to_lowercase(), n_required=pl.len().over(_SEGMENT)
     )
     if segments is not None:
         required = required.filter(pl.col("segment_id").is_in([*segments]))
@@ -302,8 +299,8 @@ def _drawn(
     members = (
         required.join(held, on=["attribute", "value"])
         .group_by(*_SEGMENT, "place", RESPONDENT)
-        .agg(pl.col("needed").first(), found=pl.len())
-        .filter(pl.col("found") == pl.col("needed"))
+        .agg(pl.col("n_required").first(), n_matching=pl.len())
+        .filter(pl.col("n_matching") == pl.col("n_required"))
         .sort("place")
         .group_by(_SEGMENT)
         .agg(RESPONDENT)

@@ -31,6 +31,13 @@ RESERVES = {"standard": 256, "cot": 1024}
 
 _TWO_UNITS = r"[\x{10000}-\x{10FFFF}]"
 
+BEFORE, AFTER = "before", "after"
+"""The parts of a prompt before and after the context."""
+
+_QUESTION = ["round", "question_id"]
+_SEGMENT = ["round", "segment_id"]
+_APART = "\n\n"
+
 
 def estimate_tokens(text: IntoExpr) -> pl.Expr:
     """The tokens of a text, at four UTF-16 code units to one, rounded up.
@@ -41,7 +48,7 @@ def estimate_tokens(text: IntoExpr) -> pl.Expr:
     Returns:
         Int64, under the name of the text; null where it is null. As in dtef-app 52d79c0.
 
-    Example:
+    Examples:
         >>> texts = pl.DataFrame({"text": ["", "abcde", "😀" * 3]})
         >>> texts.select(estimate_tokens("text")).to_series().to_list()
         [0, 2, 2]
@@ -86,7 +93,7 @@ def available_tokens(
     Returns:
         Int64, 0 if the other parts fill the budget. As in dtef-app 52d79c0.
 
-    Example:
+    Examples:
         >>> pl.select(available_tokens(pl.lit(52), pl.lit(225), budget=1024)).item()
         491
     """
@@ -104,21 +111,12 @@ def fitting(cost: IntoExpr, available: IntoExpr) -> pl.Expr:
     Returns:
         `fits` (Boolean). Use it with `over` for several prompts.
 
-    Example:
+    Examples:
         >>> items = pl.DataFrame({"cost": [3, 4, 2]})
         >>> items.select(fitting("cost", pl.lit(6))).to_series().to_list()
         [True, False, False]
     """
     return (as_expr(cost).cast(pl.Int64).cum_sum() <= as_expr(available)).alias("fits")
-
-
-BEFORE, AFTER = "before", "after"
-"""The parts of a prompt before and after the context."""
-
-_QUESTION = ["round", "question_id"]
-_SEGMENT = ["round", "segment_id"]
-
-_APART = "\n\n"
 
 
 def group_texts(survey: Survey, settings: Settings) -> pl.DataFrame:

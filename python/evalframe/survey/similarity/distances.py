@@ -1,4 +1,4 @@
-"""Cosine, work of moving answers, differences of shares, and agreement on their order."""
+"""Similarities and distances by geometry, differences of shares, and agreement of orders."""
 
 from __future__ import annotations
 
@@ -13,6 +13,9 @@ from evalframe.survey.similarity.lists import over_rows, shares
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats
+
+
+_LEAST_TOLERANCE, _TOLERANCE_SHARE = 5.0, 0.3
 
 
 def cosine_similarity(predicted: IntoExpr = "predicted", actual: IntoExpr = "actual") -> pl.Expr:
@@ -62,7 +65,7 @@ def earth_mover_similarity(
         >>> answers.select(earth_mover_similarity(normalised=True)).item()
         0.5
     """
-    kernel = partial(_nearness, by_range=normalised)
+    kernel = partial(_earth_mover, by_range=normalised)
     return over_rows("earth_mover_similarity", kernel, predicted, actual)
 
 
@@ -149,65 +152,6 @@ def distribution_root_mean_squared_error(
     return over_rows("distribution_root_mean_squared_error", _squared_error, predicted, actual)
 
 
-def product_and_size(predicted: Floats, actual: Floats) -> tuple[Floats, Floats]:
-    """The scalar product of two vectors, and the product of their lengths."""
-    import numpy as np
-
-    product = (predicted * actual).sum(axis=0)
-    size = np.sqrt((predicted * predicted).sum(axis=0)) * np.sqrt((actual * actual).sum(axis=0))
-    return product, size
-
-
-def work(predicted: Floats, actual: Floats) -> Floats:
-    """Work that turns shares into others, in steps of one option."""
-    import numpy as np
-
-    return np.abs(np.cumsum(predicted - actual, axis=0)).sum(axis=0)  # type: ignore[no-any-return]
-
-
-def _cosine(predicted: Floats, actual: Floats) -> Floats:
-    import numpy as np
-
-    product, size = product_and_size(shares(predicted), shares(actual))
-    return np.minimum(product / size, 1.0)
-
-
-def _nearness(predicted: Floats, actual: Floats, *, by_range: bool) -> Floats:
-    import numpy as np
-
-    steps = max(len(predicted) - 1, 1) if by_range else 1
-    return np.maximum(1 - work(shares(predicted), shares(actual)) / steps, 0.0)
-
-
-def _total_variation(predicted: Floats, actual: Floats) -> Floats:
-    import numpy as np
-
-    return np.abs(shares(predicted) - shares(actual)).sum(axis=0) / 2  # type: ignore[no-any-return]
-
-
-def _hellinger(predicted: Floats, actual: Floats) -> Floats:
-    import numpy as np
-
-    roots = np.sqrt(shares(predicted)) - np.sqrt(shares(actual))
-    return np.sqrt((roots * roots).sum(axis=0) / 2)  # type: ignore[no-any-return]
-
-
-def _absolute_error(predicted: Floats, actual: Floats) -> Floats:
-    import numpy as np
-
-    return np.abs(shares(predicted) - shares(actual)).mean(axis=0)  # type: ignore[no-any-return]
-
-
-def _squared_error(predicted: Floats, actual: Floats) -> Floats:
-    import numpy as np
-
-    difference = shares(predicted) - shares(actual)
-    return np.sqrt((difference * difference).mean(axis=0))  # type: ignore[no-any-return]
-
-
-_LEAST_TOLERANCE, _TOLERANCE_SHARE = 5.0, 0.3
-
-
 def rank_agreement(predicted: IntoExpr = "predicted", actual: IntoExpr = "actual") -> pl.Expr:
     """Kendall's tau-b over the options: agreement about which options have more answers.
 
@@ -265,7 +209,7 @@ def per_option_accuracy(
 
     Args:
         predicted: As for `cosine_similarity`.
-        actual: Likewise.
+        actual: As for `cosine_similarity`.
         option: Position of a single option, from 0; None for the mean over all options.
         tolerance: In percentage points; by default 30 % of the actual percentage, at least 5. At 0
             only an exact match gets 1.
@@ -273,8 +217,6 @@ def per_option_accuracy(
     Returns:
         Float64 in [0, 1], named `per_option_accuracy`. Null without such an option, and as for
         `cosine_similarity`.
-
-
 
     Examples:
         >>> answers = pl.DataFrame({"predicted": [[44, 56]], "actual": [[40, 60]]})
@@ -292,6 +234,62 @@ def check_option(option: int | None, tolerance: float | None) -> None:
         raise ParameterError(f"option must be a place from 0, or None for all, got {option!r}")
     if tolerance is not None and not tolerance >= 0:
         raise ParameterError(f"tolerance must be 0 or more percentage points, got {tolerance!r}")
+
+
+def product_and_size(predicted: Floats, actual: Floats) -> tuple[Floats, Floats]:
+    """The scalar product of two vectors, and the product of their lengths."""
+    import numpy as np
+
+    product = (predicted * actual).sum(axis=0)
+    size = np.sqrt((predicted * predicted).sum(axis=0)) * np.sqrt((actual * actual).sum(axis=0))
+    return product, size
+
+
+def work(predicted: Floats, actual: Floats) -> Floats:
+    """Work that turns shares into others, in steps of one option."""
+    import numpy as np
+
+    return np.abs(np.cumsum(predicted - actual, axis=0)).sum(axis=0)  # type: ignore[no-any-return]
+
+
+def _cosine(predicted: Floats, actual: Floats) -> Floats:
+    import numpy as np
+
+    product, size = product_and_size(shares(predicted), shares(actual))
+    return np.minimum(product / size, 1.0)
+
+
+def _earth_mover(predicted: Floats, actual: Floats, *, by_range: bool) -> Floats:
+    import numpy as np
+
+    steps = max(len(predicted) - 1, 1) if by_range else 1
+    return np.maximum(1 - work(shares(predicted), shares(actual)) / steps, 0.0)
+
+
+def _total_variation(predicted: Floats, actual: Floats) -> Floats:
+    import numpy as np
+
+    return np.abs(shares(predicted) - shares(actual)).sum(axis=0) / 2  # type: ignore[no-any-return]
+
+
+def _hellinger(predicted: Floats, actual: Floats) -> Floats:
+    import numpy as np
+
+    roots = np.sqrt(shares(predicted)) - np.sqrt(shares(actual))
+    return np.sqrt((roots * roots).sum(axis=0) / 2)  # type: ignore[no-any-return]
+
+
+def _absolute_error(predicted: Floats, actual: Floats) -> Floats:
+    import numpy as np
+
+    return np.abs(shares(predicted) - shares(actual)).mean(axis=0)  # type: ignore[no-any-return]
+
+
+def _squared_error(predicted: Floats, actual: Floats) -> Floats:
+    import numpy as np
+
+    difference = shares(predicted) - shares(actual)
+    return np.sqrt((difference * difference).mean(axis=0))  # type: ignore[no-any-return]
 
 
 def _tau_b(predicted: Floats, actual: Floats) -> Floats:

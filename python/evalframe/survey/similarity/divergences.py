@@ -64,8 +64,6 @@ def jensen_shannon_distance(
     Returns:
         Float64, named `jensen_shannon_distance`, null as the similarity is.
 
-
-
     References:
         Endres and Schindelin (2003), A new metric for probability distributions.
 
@@ -85,7 +83,8 @@ def kullback_leibler_divergence(
     """Bits lost by taking the prediction for the actual distribution: sum of T log2(T / P).
 
     Hazard: it is infinite as soon as one option has answers and a predicted share of 0, and so is
-    every mean over such rows. With an epsilon it adds its share times log2(1 / epsilon).
+    every mean over such rows. With an epsilon each such option adds its share times
+    log2(1 / epsilon), so the value depends on the epsilon. It is not symmetric.
 
     Args:
         predicted: List(number) or Array(number): shares, percentages or counts of the options.
@@ -95,8 +94,6 @@ def kullback_leibler_divergence(
     Returns:
         Float64 in [0, inf], named `kullback_leibler_divergence`, null as for `cosine_similarity`.
         With an epsilon it can be negative, by as much as the floor adds to the sum of shares.
-
-
 
     References:
         Kullback and Leibler (1951), On information and sufficiency.

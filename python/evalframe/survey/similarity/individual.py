@@ -91,8 +91,6 @@ def individual_score(
         probabilities, or for `brier` has another number of them than there are options. Null if the
         response or the truth is null, or the truth is not a distribution.
 
-
-
     References:
         Brier (1950). dtef-app 52d79c0, `individual_metric`, which calls 1 - Brier a skill score.
 

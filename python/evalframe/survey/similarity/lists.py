@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
 
     Kernel: TypeAlias = Callable[[Floats, Floats], Floats]
-    from evalframe.core.segments import Floats
 
 
 # Values per chunk: few enough for the caches, and for the allocator, which returns larger memory to
@@ -30,6 +29,8 @@ _CELLS = 1 << 17
 
 # Fewer chunks than this are not distributed among threads.
 _FEW = 16
+
+_SMALL, _LARGE = 1e-100, 1e100
 
 
 def over_rows(
@@ -163,9 +164,6 @@ def _blocks(
                 for lists, length in zip((predicted, actual), pair, strict=True)
             ]
             yield rows, predicted.values[indices[0]], actual.values[indices[1]]
-
-
-_SMALL, _LARGE = 1e-100, 1e100
 
 
 def check_epsilon(epsilon: float | None) -> None:

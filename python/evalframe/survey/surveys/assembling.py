@@ -27,6 +27,8 @@ from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.survey.surveys.tables import RESPONSES, AnySurvey, Survey, distributions_of, long_of
 
+Paths: TypeAlias = str | Path | Sequence[str | Path]
+
 ROUNDS = dict.fromkeys(("round", "name", "description", "source"), pl.String())
 QUESTIONS = {
     "round": pl.String(),
@@ -50,6 +52,14 @@ ATTRIBUTES = dict.fromkeys(("round", "segment_id", "attribute", "value"), pl.Str
 WARNINGS = dict.fromkeys(("file", "path", "message"), pl.String())
 
 _EXAMPLES = 3
+
+_OF_QUESTIONS = ("question_text", "question_type", "question_order", "options")
+_TABLES = (".parquet", ".csv")
+_TEXTS = [name for name, dtype in (QUESTIONS | SEGMENTS | RESPONSES).items() if dtype == pl.String]
+"""Columns that are read as text, also if all values are numbers."""
+
+_BROKEN = re.compile("[\udc80-\udcff]")
+_LONGEST = 300
 
 
 def as_survey(
@@ -76,7 +86,7 @@ def as_survey(
         ContractError: As for `as_distributions`; also a question or a segment that the table of
             them lacks or repeats, or another number or order of options.
 
-    Example:
+    Examples:
         >>> table = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[25.0, 75.0]]}
         >>> as_survey(pl.DataFrame(table)).segments.select("segment_value", "n_questions").row(0)
         ('male', 1)
@@ -120,9 +130,6 @@ def as_survey(
         responses=_shaped(_with_texts(responses, described, groups), RESPONSES),
         warnings=_shaped(pl.DataFrame({"message": notes}), WARNINGS),
     )
-
-
-_OF_QUESTIONS = ("question_text", "question_type", "question_order", "options")
 
 
 def _texts_in(table: Frame) -> pl.LazyFrame | None:
@@ -200,8 +207,10 @@ def _described(
             f"unknown {key} in {len(unknown):,} cases: {_first_few(unknown, on)}. Add them to the"
             " table that describes them, or drop their distributions"
         )
-    joined = rows.join(table, on=on, how="left", maintain_order="left", suffix="_told")
-    return joined.with_columns(pl.coalesce(f"{name}_told", name).alias(name) for name in present)
+    joined = rows.join(table, on=on, how="left", maintain_order="left", suffix="_described")
+    return joined.with_columns(
+        pl.coalesce(f"{name}_described", name).alias(name) for name in present
+    )
 
 
 def _with_texts(
@@ -234,16 +243,6 @@ def _first_few(rows: pl.DataFrame, columns: list[str]) -> str:
     return examples + ", ..." * (len(rows) > _EXAMPLES)
 
 
-Paths: TypeAlias = str | Path | Sequence[str | Path]
-
-_TABLES = (".parquet", ".csv")
-_TEXTS = [name for name, dtype in (QUESTIONS | SEGMENTS | RESPONSES).items() if dtype == pl.String]
-"""Columns that are text, whatever they look like."""
-
-_BROKEN = re.compile("[\udc80-\udcff]")
-_LONGEST = 300
-
-
 def read_survey(path: Paths) -> Survey:
     """Read a survey from `.parquet` and `.csv` files, in any of the shapes of `as_distributions`.
 
@@ -259,7 +258,7 @@ def read_survey(path: Paths) -> Survey:
             `evalframe.compat.dtef.read_survey`.
         ContractError: A table that breaks the contract.
 
-    Example:
+    Examples:
         >>> import tempfile
         >>> table = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
         >>> with tempfile.TemporaryDirectory() as folder:

@@ -21,6 +21,14 @@ _EXAMPLES = 3
 _NUMBER = ":number"
 _LEADING = r"^\s*([-+]?[0-9]+(?:\.[0-9]+)?)"
 
+RESPONDENT, WEIGHT, UNANSWERED = "respondent_id", "weight", "n_unanswered"
+_OF_SEGMENTS = ("segment_attribute", "segment_value", "question_text")
+_NO_ATTRIBUTES = (*DISTRIBUTION, *_OF_SEGMENTS, "sample_size", RESPONDENT, WEIGHT, LABEL, INDEX)
+"""Columns that are not attributes of respondents."""
+
+_ROW, _TOTAL = ":row", ":total"
+_WHOLE = r"^(-?[0-9]+)\.0+$"
+
 
 def labels_of(dtype: pl.DataType) -> pl.Expr:
     """The column `options` as lists of texts, null without labels."""
@@ -38,17 +46,17 @@ def aligned(lists: pl.DataFrame) -> pl.DataFrame:
     # Shares move with their labels. Lists without labels are assumed to be in that order.
     labelled = lists.drop_nulls("options")
     first = labelled.unique(QUESTION, keep="first", maintain_order=True)
-    first = first.select(*QUESTION, wanted="options", first="segment_id")
+    first = first.select(*QUESTION, expected="options", first="segment_id")
     pairs = lists.join(first, on=QUESTION, how="left", maintain_order="left", nulls_equal=True)
-    numbered = pairs.with_columns(pl.coalesce("options", "wanted")).with_row_index("row")
-    other = numbered.filter(pl.col("options") != pl.col("wanted"))
+    numbered = pairs.with_columns(pl.coalesce("options", "expected")).with_row_index("row")
+    other = numbered.filter(pl.col("options") != pl.col("expected"))
     if not len(other):
         return numbered.select(lists.columns)
     _refuse_other_labels(other)
     position = pl.col("options").list.eval(pl.element().arg_sort())
-    index = pl.col("wanted").list.eval(pl.element().arg_sort().arg_sort())
+    index = pl.col("expected").list.eval(pl.element().arg_sort().arg_sort())
     ordered = other.select(
-        "row", options="wanted", actual=pl.col("actual").list.gather(position.list.gather(index))
+        "row", options="expected", actual=pl.col("actual").list.gather(position.list.gather(index))
     )
     joined = numbered.join(ordered, on="row", how="left", maintain_order="left", suffix="_moved")
     moved = [pl.coalesce(f"{name}_moved", name).alias(name) for name in ("options", "actual")]
@@ -56,7 +64,7 @@ def aligned(lists: pl.DataFrame) -> pl.DataFrame:
 
 
 def _refuse_other_labels(other: pl.DataFrame) -> None:
-    options, expected = pl.col("options"), pl.col("wanted")
+    options, expected = pl.col("options"), pl.col("expected")
     same = options.list.sort() == expected.list.sort()
     wrong = other.filter(~same | (options.list.n_unique() < options.list.len()))
     if not len(wrong):
@@ -65,7 +73,7 @@ def _refuse_other_labels(other: pl.DataFrame) -> None:
         f"question {question!r} of {segment!r} (round {round_!r}) has {options}, but {expected} of"
         f" {first!r}"
         for question, segment, round_, options, expected, first in wrong.head(_EXAMPLES)
-        .select("question_id", "segment_id", "round", "options", "wanted", "first")
+        .select("question_id", "segment_id", "round", "options", "expected", "first")
         .iter_rows()
     ]
     raise ContractError(
@@ -97,22 +105,12 @@ def numbered(options: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
     return ranked.drop(_NUMBER)
 
 
-RESPONDENT, WEIGHT, UNANSWERED = "respondent_id", "weight", "n_unanswered"
-
-_OF_SEGMENTS = ("segment_attribute", "segment_value", "question_text")
-_NO_ATTRIBUTES = (*DISTRIBUTION, *_OF_SEGMENTS, "sample_size", RESPONDENT, WEIGHT, LABEL, INDEX)
-"""Columns that are not attributes of respondents."""
-
-_ROW, _TOTAL = ":row", ":total"
-_WHOLE = r"^(-?[0-9]+)\.0+$"
-
-
 def of_respondents(table: pl.DataFrame, questions: Sequence[str], notes: list[str]) -> pl.DataFrame:
     """The shares of options in each segment, with sample sizes and missing answers."""
     attributes = [] if "segment_id" in table.columns else _attributes(table, questions)
     _check_respondents(table, questions)
     numbers = table.with_row_index(_ROW)
-    if not questions:  # who answers several questions is one respondent in several rows
+    if not questions:  # a respondent with several answers has several rows
         numbers = numbers.with_columns(pl.col(_ROW).first().over("round", RESPONDENT))
     rows = _weighted(numbers, notes)
     if not questions and LABEL not in rows.columns:
@@ -129,7 +127,7 @@ def of_respondents(table: pl.DataFrame, questions: Sequence[str], notes: list[st
 
 
 def _texts(rows: pl.DataFrame, names: Sequence[str]) -> list[pl.Expr]:
-    """Values as texts: 1 for 1.0, null for NaN, and those that a type lists as they stand."""
+    """Values as texts: 1 for 1.0, null for NaN; categories of an Enum stay unchanged."""
     exprs = []
     for name in names:
         dtype, value = rows.schema[name], pl.col(name)
@@ -163,7 +161,7 @@ def _check_respondents(table: pl.DataFrame, questions: Sequence[str]) -> None:
 
 
 def _weighted(rows: pl.DataFrame, notes: list[str]) -> pl.DataFrame:
-    """The rows that count, and how much: alike unless there are weights."""
+    """The rows with a usable weight; all have weight 1 without a column of weights."""
     if WEIGHT not in rows.columns:
         return rows.with_columns(pl.lit(1.0).alias(WEIGHT))
     weight = pl.col(WEIGHT).cast(pl.Float64, strict=False)
@@ -249,17 +247,17 @@ def _counted(rows: pl.DataFrame, types: dict[str, pl.DataType], notes: list[str]
 
 
 def _options(rows: pl.DataFrame, types: dict[str, pl.DataType], notes: list[str]) -> pl.DataFrame:
-    """The options of each question in order; where a type lists them, those nobody chose, too."""
-    labels_found = rows.select(*QUESTION, LABEL).unique()
+    """The options of each question in order; an Enum adds options that nobody chose."""
+    labels = rows.select(*QUESTION, LABEL).unique()
     listed = {name: dtype for name, dtype in types.items() if isinstance(dtype, pl.Enum)}
     if LABEL in listed:  # of all questions together
-        numbers = numbered(labels_found.with_columns(pl.col(LABEL).cast(listed[LABEL])), notes)
+        numbers = numbered(labels.with_columns(pl.col(LABEL).cast(listed[LABEL])), notes)
         return numbers.with_columns(pl.col(LABEL).cast(pl.String))
-    others = labels_found.filter(~pl.col("question_id").is_in([*listed]))
+    others = labels.filter(~pl.col("question_id").is_in([*listed]))
     parts = [numbered(others, notes)] if len(others) else []
     for name, dtype in listed.items():
-        rounds = labels_found.filter(question_id=name).select(QUESTION).unique()
-        labels = pl.DataFrame({LABEL: dtype.categories}).with_row_index(INDEX)
-        options = rounds.join(labels, how="cross")
+        rounds = labels.filter(question_id=name).select(QUESTION).unique()
+        categories = pl.DataFrame({LABEL: dtype.categories}).with_row_index(INDEX)
+        options = rounds.join(categories, how="cross")
         parts.append(options.select(*QUESTION, LABEL, pl.col(INDEX).cast(pl.Int64)))
-    return pl.concat(parts) if parts else numbered(labels_found, notes)
+    return pl.concat(parts) if parts else numbered(labels, notes)

@@ -44,7 +44,7 @@ def slug(value: IntoExpr) -> pl.Expr:
     Returns:
         String, under the name of the value; null if it is null.
 
-    Example:
+    Examples:
         >>> pl.DataFrame({"value": ["65+", "Türkiye"]}).select(slug("value")).rows()
         [('65',), ('t-rkiye',)]
     """
@@ -62,7 +62,7 @@ def segment_id(attribute: IntoExpr, value: IntoExpr) -> pl.Expr:
     Returns:
         `segment_id` (String), null if an argument is null.
 
-    Example:
+    Examples:
         >>> pl.select(segment_id(pl.lit("ageGroup"), pl.lit("65+"))).item()
         'ageGroup:65'
     """
@@ -113,7 +113,7 @@ def category(segment_id: IntoExpr = "segment_id") -> pl.Expr:
         the Global Dialogues are replaced by their categories, see `CATEGORIES`. Null for ids
         without `:`, or with an empty prefix.
 
-    Example:
+    Examples:
         >>> ids = pl.DataFrame({"segment_id": ["Age:18-29", "O7:kenya", "young"]})
         >>> ids.select(category()).to_series().to_list()
         ['Age', 'country', None]

@@ -34,6 +34,8 @@ UNITS = ("share", "percent", "count")
 _ROW, _COUNT, _NUMBER = ":row", ":count", ":number"
 _THOUSANDS = r"^[-+]?[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?$"
 
+_READ = {"share": "fractions", "percent": "percentages", "count": "counts"}
+
 
 def shaped(
     table: pl.DataFrame,
@@ -151,9 +153,6 @@ def _unit(long: pl.DataFrame, name: str, keys: Sequence[str], notes: list[str]) 
     unit = "percent" if _near(sums) else "count"
     notes.append(f"{name} was read as {_READ[unit]}, by its sums")
     return unit
-
-
-_READ = {"share": "fractions", "percent": "percentages", "count": "counts"}
 
 
 def _near(sums: pl.Series) -> bool:

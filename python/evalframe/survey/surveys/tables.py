@@ -49,6 +49,11 @@ DISTRIBUTIONS = {
 }
 """The columns of the table of distributions: one row per question and segment."""
 
+_BETWEEN_UNITS = 10.0
+"""Sums of shares are below, those of percentages above."""
+
+_OF_SEGMENTS = ("sample_size", UNANSWERED, "segment_attribute", "segment_value")
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Survey:
@@ -66,7 +71,7 @@ class Survey:
             else that of the segment.
         warnings: Findings of validation that are not errors: `file`, `path`, `message`.
 
-    Example:
+    Examples:
         >>> from evalframe.survey import as_survey
         >>> table = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
         >>> print(as_survey(pl.DataFrame(table)))
@@ -172,7 +177,7 @@ def as_distributions(
             another segment; sample sizes that are not whole or differ; or no rows.
         MissingColumnsError: The table has none of these shapes.
 
-    Example:
+    Examples:
         >>> people = pl.DataFrame({"gender": ["f", "f", "m"], "hot": ["yes", "no", "yes"]})
         >>> columns = ["segment_id", "options", "actual", "sample_size"]
         >>> as_distributions(people, answers=["hot"]).select(columns).rows()
@@ -215,7 +220,7 @@ def as_long(survey: AnySurvey) -> pl.LazyFrame:
         `segment_attribute`, `segment_value`, `sample_size`, `share` and `percent`. Sums of a
         distribution are those of the table. Lazy if the survey is a LazyFrame.
 
-    Example:
+    Examples:
         >>> table = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[25.0, 75.0]]}
         >>> as_long(pl.DataFrame(table)).select("option_index", "share", "percent").rows()
         [(0, 0.25, 25.0), (1, 0.75, 75.0)]
@@ -235,12 +240,6 @@ def long_of(nested: pl.DataFrame) -> pl.DataFrame:
         option_index=pl.int_ranges("n_options"), option_label=labels, share=shares, percent=percents
     ).explode("option_index", "option_label", "share", "percent")
     return long.select(RESPONSES.keys())
-
-
-_BETWEEN_UNITS = 10.0
-"""Sums of shares lie below, those of percentages above."""
-
-_OF_SEGMENTS = ("sample_size", UNANSWERED, "segment_attribute", "segment_value")
 
 
 def _check_answers(answers: Sequence[str]) -> None:
@@ -339,7 +338,7 @@ def population_marginals(survey: AnySurvey) -> pl.LazyFrame:
         `round`, `question_id` and `percent` (List(Float64), by option index): questions in the
         order of the survey. Null if no segment has respondents. Lazy if the survey is a LazyFrame.
 
-    Example:
+    Examples:
         >>> answers = {"sample_size": [100, 300], "actual": [[20.0, 80.0], [40.0, 60.0]]}
         >>> survey = pl.DataFrame({"question_id": ["q"] * 2, "segment_id": ["a", "b"], **answers})
         >>> population_marginals(survey)["percent"].item().to_list()
