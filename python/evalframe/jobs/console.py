@@ -1,4 +1,4 @@
-"""What the command line says: results, errors as messages and exit codes, never a traceback."""
+"""Output of the command line: results, and errors as messages and exit codes, not tracebacks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONGEST = 5_000
 """Characters of a message."""
 
 INTERRUPTED = 130
-"""The exit code of what was interrupted."""
+"""The exit code after an interrupt."""
 
 
 class Program(click.Group):
@@ -56,7 +56,7 @@ def prepare() -> None:
 
 
 def say(text: object, *, err: bool = False) -> None:
-    """Print a line; who has stopped listening is no error."""
+    """Print a line; a closed pipe is no error."""
     stream = sys.stderr if err else sys.stdout
     try:
         click.echo(text, err=err)
@@ -96,7 +96,7 @@ def silence(stream: TextIO) -> None:
 
 @contextmanager
 def _one_line_warnings() -> Iterator[None]:
-    """What the library warns of, each time and as one line."""
+    """Print each warning of the library, every time, as one line."""
     with warnings.catch_warnings():
         warnings.filterwarnings("always", category=UserWarning, module=r"evalframe\.")
         others = warnings.showwarning

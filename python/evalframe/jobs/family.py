@@ -3,6 +3,8 @@
 A new family is a folder beside this file with a `FAMILY` in its `__init__`, and a name in
 `FAMILIES`. What a family does is named by path and imported when it is used, so that `--help`
 loads no Polars.
+
+`READERS` are the formats of other programs, which are recognised by keys in the head of a file.
 """
 
 from __future__ import annotations
@@ -67,7 +69,7 @@ class Demo:
 
 @dataclass(frozen=True, kw_only=True)
 class Family:
-    """All that a family has.
+    """The declaration of a family.
 
     Attributes:
         name: Name of the family, its command and its folder.
@@ -212,9 +214,13 @@ def help_texts(folder: str = "") -> Mapping[str, str]:
     return sections
 
 
+_HEAD = 4096
+"""Bytes of a file that its format is recognised by."""
+
+
 @dataclass(frozen=True)
 class Reader:
-    """Format of files.
+    """A format of files of another program.
 
     Attributes:
         kind: Its name.
@@ -286,9 +292,6 @@ READERS = {
         ),
     )
 }
-
-_HEAD = 4096
-"""Bytes of a file that its format is recognised by."""
 
 
 def reader_of(items: Sequence[str], folder: Path) -> str | None:

@@ -1,4 +1,4 @@
-"""Flags and entries are fields: of a struct come the options of a command, and jobs from TOML."""
+"""Fields of structs as options of commands, and as entries of job files in TOML."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Open tables of records lazily: Parquet, CSV, JSON lines, Arrow; files, globs, hive folders."""
+"""Open tables of records lazily, and give their columns the names of roles.
+
+Tables are Parquet, CSV, JSON lines or Arrow: files, globs or hive folders.
+"""
 
 from __future__ import annotations
 
@@ -113,14 +116,12 @@ _PARQUET = partial(pl.scan_parquet, glob=False, hive_partitioning=False)
 _ARROW = partial(pl.scan_ipc, glob=False)
 
 
-# Without a schema Polars infers one anew from all rows in each query that reads a file.
-
-
 def _scan_json_lines(path: Path, texts: Collection[str] = ()) -> pl.LazyFrame:
     """JSON lines; what is not text in a column of texts becomes its JSON.
 
     Columns are in the order of the first line, which Polars loses; others follow by name.
     """
+    # Without a schema Polars infers one anew from all rows in each query that reads the file.
     schema = pl.scan_ndjson(path, infer_schema_length=None).collect_schema()
     table = pl.scan_ndjson(path, schema={**schema, **_as_text(texts, schema)})
     with path.open("rb") as lines:

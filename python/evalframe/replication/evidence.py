@@ -121,7 +121,7 @@ def check_tests(tests: pl.LazyFrame, missing_agent: MissingAgent) -> None:
     """Raise if evidence is not numeric, or a side has no column to compute a PAS from."""
     columns = tests.collect_schema().names()
     check_numbers("with_evidence", tests, [name for name in _NUMBERS if name in columns])
-    required = SIDES if missing_agent == "skip" else SIDES[:1]
+    required = SIDES if missing_agent == "skip" else ("human",)
     statistics = sides_with_statistics(columns)
     for side in required if "pas" not in columns else ():
         finished = _has_factors(side, columns) or _has_posteriors(side, columns)
@@ -135,7 +135,7 @@ def check_tests(tests: pl.LazyFrame, missing_agent: MissingAgent) -> None:
 
 
 def is_finished(columns: Collection[str]) -> bool:
-    """Return True if a table has PAS, or posteriors or Bayes factors of both sides."""
+    """True if a table has PAS, or posteriors or Bayes factors of both sides."""
     return "pas" in columns or all(
         _has_posteriors(side, columns) or _has_factors(side, columns) for side in SIDES
     )

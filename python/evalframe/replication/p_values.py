@@ -235,7 +235,6 @@ def p_value(
     stat, n1 = or_usual(stat, "stat", k), or_usual(n1, "n1", n)
     words = pl.lit(None, pl.String) if alternative is None else as_expr(alternative)
     groups = pl.lit(None, pl.Boolean) if independent is None else as_expr(independent)
-    groups = in_groups(partial(is_form, test_type), groups)
     grouped = in_groups(partial(is_form, test_type), groups).cast(pl.Boolean)
     kind, side = kind_of_test(test_type), side_of(words).fill_null(TWO_SIDED)
     stat, n1, n2, df1, df2, k, n, p0 = map(finite, (stat, n1, n2, df1, df2, k, n, p0))

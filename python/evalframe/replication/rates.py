@@ -21,6 +21,8 @@ _MADE = ("replication_rate", "passes", "pass_rate", "n_studies", "n_tests", "n_m
 
 _LEVEL = 0.05
 _PASS = 0.5
+_LEAST = 1e-10
+"""Smallest standard error that gives a weight."""
 
 
 def replicated(
@@ -175,9 +177,6 @@ def _usable(weight: pl.Expr) -> pl.Expr:
 def _weighted(value: pl.Expr, weight: pl.Expr) -> pl.Expr:
     mass = pl.when(value.is_not_null()).then(weight).sum()
     return pl.when(mass > 0).then((value * weight).sum() / mass)
-
-
-_LEAST = 1e-10
 
 
 def inverse_variance_pas(pas: IntoExpr = "pas", std_error: IntoExpr = "std_error") -> pl.Expr:

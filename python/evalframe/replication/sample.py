@@ -80,8 +80,12 @@ PEOPLE, PARTICIPANTS = 120, 60
 
 _PEOPLE = Model(1.0, 0.0, 1.0)
 _QUANTITIES = 3
+_DECIMALS = 4
 _RESPONSES, _EFFECTS = 0, 1
 """Streams of the seed."""
+
+_RARE = 2.05
+"""Beyond this lie two of a hundred draws."""
 
 
 def sample_designs() -> pl.DataFrame:
@@ -163,22 +167,18 @@ def _responses(model: Model, people: int, seed: list[int], letter: str) -> pl.Da
     missing = np.abs(chance) > _RARE
     keys = sample_designs().select(KEYS)
     names = [f"{letter}{i + 1:02d}" for i in range(people)]
-    put = [
+    assigned = [
         test.conditions[p] if test.conditions else None
         for test, row in zip(TESTS, place.tolist(), strict=True)
         for p in row
     ]
     columns = {
         "participant_id": pl.Series(names * count),
-        "condition": pl.Series(put, dtype=pl.String()),
+        "condition": pl.Series(assigned, dtype=pl.String()),
         "value": pl.Series(np.where(missing, np.nan, value).ravel()).fill_nan(None),
         "value_2": pl.Series(value_2.ravel()).fill_nan(None),
     }
     return keys[np.repeat(np.arange(count), people)].with_columns(**columns)
-
-
-_RARE = 2.05
-"""Beyond this lie two of a hundred draws."""
 
 
 def _measures(
@@ -210,9 +210,6 @@ def _answer(disposition: Floats) -> Floats:
 
     answer: Floats = np.clip(np.floor(8 + 2.4 * disposition + 0.5) / 2, 1.0, 7.0)
     return answer
-
-
-_DECIMALS = 4
 
 
 def sample_tests(*, seed: int = 0) -> pl.DataFrame:

@@ -109,7 +109,7 @@ def study_scores(
 ) -> pl.LazyFrame:
     """`ef.replication.study_scores` with the published numbers: see the table of this module."""
     settings = Settings(finding_rule, rule, finding_key, missing)
-    rows = scored_rows("study_scores", scores, by, weight, settings, LEVELS[:2])
+    rows = scored_rows("study_scores", scores, by, weight, settings, ["tests", "findings"])
     return studies_of(rows).result(rows.study)
 
 

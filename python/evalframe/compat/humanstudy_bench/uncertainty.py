@@ -113,7 +113,13 @@ def model_differences(
             *(caller, scores, "overall", keys, human, agent, weighting, finding_key, weight)
         )
     return differences(
-        *(resample, selected, correction, rows, scored_studies, effects, agreement_values)
+        resample,
+        selected,
+        correction,
+        rows,
+        scored_studies,
+        effects,
+        agreement_values,
     )
 
 
@@ -139,7 +145,14 @@ def participant_intervals(
 
     settings = Settings(finding_rule, study_rule, finding_key, missing)
     pipeline = Pipeline.of(
-        *(CHAIN, tests, by, level, settings, weighting, human_prior_odds, agent_prior_odds)
+        CHAIN,
+        tests,
+        by,
+        level,
+        settings,
+        weighting,
+        human_prior_odds,
+        agent_prior_odds,
     )
     return with_participant_spreads(pipeline, responses, design, by, resample)
 
@@ -169,7 +182,14 @@ def random_alignment(
 
     settings = Settings(finding_rule, study_rule, finding_key, missing)
     pipeline = Pipeline.of(
-        *(CHAIN, tests, by, level, settings, weighting, human_prior_odds, agent_prior_odds)
+        CHAIN,
+        tests,
+        by,
+        level,
+        settings,
+        weighting,
+        human_prior_odds,
+        agent_prior_odds,
     )
     return random_scores(
         pipeline, responses, design, participant=participant, pooled=pooled, by=by, n=n, seed=seed

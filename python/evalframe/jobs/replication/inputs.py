@@ -1,4 +1,4 @@
-"""The tests of a replication job, from tables or from evaluation results, and the responses."""
+"""The tests of a replication job: how they are opened, their contract, and their evidence."""
 
 from __future__ import annotations
 
@@ -26,60 +26,6 @@ if TYPE_CHECKING:
     from evalframe.jobs.replication import ReplicationJob
 
 
-_TYPE = ":test_type"
-
-
-@dataclass(frozen=True)
-class Implementation:
-    """Functions of scores, the chain from statistics to them, and how scores are pooled."""
-
-    room: Any
-    chain: Chain
-    settings: Settings
-
-
-def implementation_of(job: ReplicationJob) -> Implementation:
-    """The functions that a job computes with, and its settings."""
-    original = job.rules == "reference"
-    defaults = SETTINGS if original else Settings()
-    settings = Settings(
-        job.finding_rule or defaults.finding_rule,
-        job.study_rule or defaults.study_rule,
-        job.finding_key,
-        job.missing or defaults.missing,
-    )
-    if original:
-        return Implementation(humanstudy_bench, CHAIN, settings)
-    return Implementation(ef.replication, Chain(), settings)
-
-
-def with_evidence(tests: pl.LazyFrame, job: ReplicationJob) -> pl.DataFrame:
-    """Add Bayes factors, posteriors, PAS, effects and n_eff to the tests, as far as possible."""
-    implementation = implementation_of(job)
-    if not job.results:
-        table = implementation.room.with_evidence(
-            tests,
-            human_prior_odds=job.human_prior_odds,
-            agent_prior_odds=job.agent_prior_odds,
-            missing_agent=job.missing_agent,
-        )
-        evidence: pl.DataFrame = table.collect()
-        return evidence
-    # Results have posteriors and p-values. Tests of an unknown type get no effects.
-    original = original_type()
-    valid = pl.when(implementation.chain.kind_of(original).is_not_null()).then(original)
-    hidden = tests.with_columns(valid.alias("test_type"), pl.col("test_type").alias(_TYPE))
-    table = agreement_by(implementation.chain, hidden)
-    return table.with_columns(test_type=_TYPE).drop(_TYPE).collect()
-
-
-def original_type() -> pl.Expr:
-    """Type of a test of evaluation results, where `wilcoxon` means Mann-Whitney."""
-    name = pl.col("test_type").cast(pl.String)
-    ranked = name.str.to_lowercase() == "wilcoxon"
-    return pl.when(ranked).then(pl.lit("mannwhitneyu")).otherwise(name)
-
-
 TEXTS = (
     *("model", "study_id", "sub_study_id", "finding_id", "test_id", "domain", "test_type"),
     *("participant_id", "condition", "samples", "conditions", "categories"),
@@ -98,6 +44,14 @@ ROLES = {
     "n_eff",
 }
 """What tests, responses and designs are read for, which a job may name columns for."""
+
+
+_LISTS = {"conditions": pl.String(), "categories": pl.Float64()}
+_EXAMPLES = {"conditions": '["treatment", "control"]', "categories": "[1, 0]"}
+
+_TYPE = ":test_type"
+_KEYS = ("study_id", "finding_id", "test_type")
+_LISTED_TYPES = 3
 
 
 @dataclass(frozen=True)
@@ -159,12 +113,28 @@ def _with_lists(design: pl.LazyFrame, name: str) -> pl.LazyFrame:
     return table.lazy()
 
 
-_LISTS = {"conditions": pl.String(), "categories": pl.Float64()}
-_EXAMPLES = {"conditions": '["treatment", "control"]', "categories": "[1, 0]"}
+@dataclass(frozen=True)
+class Implementation:
+    """Functions of scores, the chain from statistics to them, and how scores are pooled."""
+
+    room: Any
+    chain: Chain
+    settings: Settings
 
 
-_KEYS = ("study_id", "finding_id", "test_type")
-_LISTED_TYPES = 3
+def implementation_of(job: ReplicationJob) -> Implementation:
+    """The functions that a job computes with, and its settings."""
+    original = job.rules == "reference"
+    defaults = SETTINGS if original else Settings()
+    settings = Settings(
+        job.finding_rule or defaults.finding_rule,
+        job.study_rule or defaults.study_rule,
+        job.finding_key,
+        job.missing or defaults.missing,
+    )
+    if original:
+        return Implementation(humanstudy_bench, CHAIN, settings)
+    return Implementation(ef.replication, Chain(), settings)
 
 
 def contract_of(opened: Tests, by: Sequence[str], job: ReplicationJob) -> Contract:
@@ -229,3 +199,30 @@ def _suggesting(rule: Rule, unknown: pl.DataFrame) -> Rule:
     if unknown.is_empty():
         return rule
     return replace(rule, remedy=f"correct {listed_types(unknown)}; known are {usual_names()}")
+
+
+def with_evidence(tests: pl.LazyFrame, job: ReplicationJob) -> pl.DataFrame:
+    """Add Bayes factors, posteriors, PAS, effects and n_eff to the tests, as far as possible."""
+    implementation = implementation_of(job)
+    if not job.results:
+        table = implementation.room.with_evidence(
+            tests,
+            human_prior_odds=job.human_prior_odds,
+            agent_prior_odds=job.agent_prior_odds,
+            missing_agent=job.missing_agent,
+        )
+        evidence: pl.DataFrame = table.collect()
+        return evidence
+    # Results have posteriors and p-values. Tests of an unknown type get no effects.
+    original = original_type()
+    valid = pl.when(implementation.chain.kind_of(original).is_not_null()).then(original)
+    hidden = tests.with_columns(valid.alias("test_type"), pl.col("test_type").alias(_TYPE))
+    table = agreement_by(implementation.chain, hidden)
+    return table.with_columns(test_type=_TYPE).drop(_TYPE).collect()
+
+
+def original_type() -> pl.Expr:
+    """Type of a test of evaluation results, where `wilcoxon` means Mann-Whitney."""
+    name = pl.col("test_type").cast(pl.String)
+    ranked = name.str.to_lowercase() == "wilcoxon"
+    return pl.when(ranked).then(pl.lit("mannwhitneyu")).otherwise(name)

@@ -40,6 +40,7 @@ _SCORES: Mapping[str, Callable[..., pl.Expr]] = {
     "nll": negative_log_likelihood,
     "ece": expected_calibration_error,
 }
+_WHEN = ("before", "after")
 _SHOWN = {"nll": "NLL", "ece": "ECE", "brier_score": "Brier", "auc_roc": "AUROC"}
 
 
@@ -82,7 +83,7 @@ def _summary(artifact: Mapping[str, Any], scores: _Scores, path: str) -> str:
     names = ", ".join(artifact.get("features", [_STATED]))
     goal = artifact.get("target", "correctness")
     rate = about.get("positive_rate")
-    # Of the script that skips items without one.
+    # Only the calibrator of stated confidence has `metrics`; items without one are not counted.
     stated = " with a stated confidence" if "metrics" in artifact else ""
     lines = [
         f"{path}: {artifact['method']} of {names}, target {goal}",
@@ -114,14 +115,14 @@ def _check(documents: Sequence[str], flags: Calibrate) -> None:
         raise click.UsageError("--mode without --from-run RUN.json")
     if documents and flags.columns:
         raise click.UsageError("--column is for tables; run documents have fixed names")
-    given = [f"--{name}" for name in _OF_FEATURES if getattr(flags, name) not in (None, ())]
-    if flags.method == VERBALIZED and given:
+    named = [f"--{name}" for name in _OF_FEATURES if getattr(flags, name) not in (None, ())]
+    if flags.method == VERBALIZED and named:
         raise click.UsageError(
-            f"{', '.join(given)}: not for --method {VERBALIZED}, which calibrates {_STATED}"
+            f"{', '.join(named)}: not for --method {VERBALIZED}, which calibrates {_STATED}"
         )
     if flags.method != VERBALIZED and not flags.features:
         raise click.UsageError(f"--method {flags.method} needs --features A,B,...")
-    if flags.folds is None and (idle := [name for name in given if name in _OF_FOLDS]):
+    if flags.folds is None and (idle := [name for name in named if name in _OF_FOLDS]):
         raise click.UsageError(f"{', '.join(idle)} without --folds N")
 
 
@@ -150,7 +151,7 @@ def _of_table(
     clusters = set() if flags.folds is None else {flags.cluster or "participant_id"}
     required = {"prediction", "label", *signals, *clusters}
     columns, of_answers = flags.columns, flags.target in (None, "correctness")
-    # What is correct need not follow from the answers where a column says it.
+    # A column `correct` takes the place of the comparison of prediction and label.
     judged = is_sound and of_answers
     check_columns(columns, {*required, CORRECT} if judged else required)
     if flags.reader is None:
@@ -251,6 +252,3 @@ def _table(artifact: Mapping[str, Any], of_training: _Scores) -> list[str]:
         if values.null_count() < len(values):
             columns[when] = numbers(values, 4)
     return as_text(columns)
-
-
-_WHEN = ("before", "after")

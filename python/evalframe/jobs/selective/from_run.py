@@ -34,18 +34,8 @@ if TYPE_CHECKING:
 
 
 _SHARED = {
-    *(
-        "items",
-        "reader",
-        "columns",
-        "loss",
-        "confidence",
-        "coverage_grid",
-        "area_coverage",
-        "n",
-        "seed",
-    ),
-    *("output", "calibration"),
+    *("items", "reader", "columns", "loss", "confidence", "coverage_grid", "area_coverage"),
+    *("n", "seed", "output", "calibration"),
 }
 """Flags that run documents share with tables of records."""
 
@@ -186,7 +176,7 @@ def check_files(targets: Mapping[str, Path], inputs: Sequence[str]) -> None:
         if name == "artifact" and path.suffix.lower() != ".json":
             raise OutputError(f"cannot write {str(path)!r}: an artifact is JSON; name a .json file")
         check_output(path)
-        refuse_inputs(path, [File(given, Path(given)) for given in inputs], (), Path())
+        refuse_inputs(path, [File(entry, Path(entry)) for entry in inputs], (), Path())
     if len({path.resolve() for path in targets.values()}) < len(targets):
         raise OutputError("--artifact and --output name the same file; write one elsewhere")
 
@@ -253,7 +243,7 @@ def _heads(evaluation: RunEvaluation, end: str) -> Iterator[str]:
 
 
 def _one_line(word: object) -> str:
-    """Without line breaks, which would end what it stands in."""
+    """The text without line breaks, which would end its line of the report."""
     return " ".join(str(word).split())
 
 

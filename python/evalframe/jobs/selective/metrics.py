@@ -1,4 +1,4 @@
-"""From metric names, as people write them, to metrics."""
+"""The metrics of a job, from their names, entries of job files, or import paths."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hold the records of a job against their contract, and set apart the rows that break it."""
+"""The loss of the records of a job, their contract, and the rows that break it."""
 
 from __future__ import annotations
 

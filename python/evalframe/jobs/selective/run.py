@@ -1,4 +1,4 @@
-"""Run a job of the selective family: open, validate, evaluate."""
+"""Run a job of the selective family: open, validate, evaluate; and the report of its metrics."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
         notes=[
             *opened.notes,
             *convention,
-            *(f"{what.capitalize()}: {is_}." for what, is_ in derived.items()),
+            *(f"{name.capitalize()}: {origin}." for name, origin in derived.items()),
         ],
         warnings=[warning] if lacking else [],
     )

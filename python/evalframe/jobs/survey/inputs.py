@@ -181,7 +181,7 @@ def _one_question_a_row(table: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def _scores(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Predictions:
-    """Run results, or files of another reader."""
+    """The predictions in run results."""
     opened = open_records(job, folder, targets)
     if job.metric is not None and "score" in opened.table.collect_schema():
         silent = pl.col("score").is_not_null() & pl.col("response").is_null()

@@ -1,4 +1,4 @@
-"""The tables of a survey job, and the report of the overall leaderboard."""
+"""The scores and tables of a survey job, and the report of the overall leaderboard."""
 
 from __future__ import annotations
 
@@ -18,6 +18,35 @@ from evalframe.survey.baselines import MODELS
 if TYPE_CHECKING:
     from evalframe.jobs.survey.contract import Truth
 
+
+METRICS = ("mean_score", "parse_rate", "generation_rate")
+"""Names of the metrics of jobs."""
+
+TABLES = (
+    "overall",
+    "category",
+    "segment",
+    "question",
+    "consistency",
+    "disparity",
+    "model_disparity",
+    "question_disparity",
+    "category_leaders",
+    "segment_overview",
+    "segment_scores",
+    "attribute_breakdown",
+    "context_responsiveness",
+    "stereotype_score",
+    "pairwise",
+    "scores",
+)
+"""Names of the Parquet files in an output folder."""
+
+DISTRIBUTION = ("round", "segment_id", "question_id")
+"""Columns that name a distribution."""
+
+TAKEN = ("round", "run_id", "segment_attribute", "sample_size", "status")
+"""Columns of results; a group key with such a name becomes `by_<column>`."""
 
 _BATCH = "batch-"
 """Prefix of the ids of prompts about several questions."""
@@ -116,36 +145,6 @@ def with_baselines(job: SurveyJob, rows: pl.DataFrame, truth: Truth | None) -> p
     columns = [name for name in parts[0].columns if name in rows.columns]
     baselines = pl.concat(part.select(columns) for part in parts)
     return pl.concat([rows, baselines], how="diagonal_relaxed")
-
-
-METRICS = ("mean_score", "parse_rate", "generation_rate")
-"""Names of the metrics of jobs."""
-
-TABLES = (
-    "overall",
-    "category",
-    "segment",
-    "question",
-    "consistency",
-    "disparity",
-    "model_disparity",
-    "question_disparity",
-    "category_leaders",
-    "segment_overview",
-    "segment_scores",
-    "attribute_breakdown",
-    "context_responsiveness",
-    "stereotype_score",
-    "pairwise",
-    "scores",
-)
-"""Names of the Parquet files in an output folder."""
-
-DISTRIBUTION = ("round", "segment_id", "question_id")
-"""Columns that name a distribution."""
-
-TAKEN = ("round", "run_id", "segment_attribute", "sample_size", "status")
-"""Columns of results; a group key with such a name becomes `by_<column>`."""
 
 
 def group_names(job: SurveyJob) -> list[str]:

@@ -17,6 +17,10 @@ CONFLICT = "has_direction_conflict"
 """True if the column of a direction contradicts the sign of a statistic."""
 
 _DIRECTIONS = ("direction_human", "direction_agent")
+_NONE = pl.lit(None, pl.Float64)
+_SLACK = 1e-6
+_MAGNITUDES = ("f", "wald")
+_KIND, _SIGN = ":kind_of_test", ":sign:"
 
 
 def both_sides_rule(schema: pl.Schema) -> Rule | None:
@@ -113,12 +117,6 @@ def agents_where_humans_tell(tests: pl.LazyFrame) -> pl.LazyFrame:
     directed = pl.when(_is_directed("human", schema)).then("direction_agent")
     direction = directed.alias("direction_agent")
     return tests.with_columns(direction) if "direction_agent" in schema else tests
-
-
-_NONE = pl.lit(None, pl.Float64)
-_SLACK = 1e-6
-_MAGNITUDES = ("f", "wald")
-_KIND, _SIGN = ":kind_of_test", ":sign:"
 
 
 def _derived(side: str, schema: pl.Schema) -> pl.Expr | None:

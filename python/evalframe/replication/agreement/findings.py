@@ -20,7 +20,7 @@ from evalframe.replication.agreement.posteriors import (
 )
 from evalframe.replication.agreement.scalings import pas_ratio
 from evalframe.replication.agreement.scored_tests import (
-    COUNTS,
+    COUNTS_OF_FINDINGS,
     FINDING_RULES,
     TWO_WAY,
     WEIGHT,
@@ -64,9 +64,8 @@ def finding_scores(
         tests: One row per model, study, sub-study, finding and test: `study_id`, `finding_id`, PAS
             or posteriors. Read if present: `model`, `sub_study_id`, `domain`, `n_eff` (weight of a
             test; 1 if null, NaN or not above 0), `test_weight` (1 if null or NaN), `is_two_way`
-            (with a PAS; otherwise it is derived), and `finding_weight`, of which a finding has the
-            largest of its tests. A finding whose tests have several domains is in the first by
-            name.
+            (with a PAS; otherwise it is derived), and `finding_weight` (a finding has the largest
+            of its tests). A finding whose tests have several domains is in the first by name.
         by: Group keys; by default `model` if the table has it. A replicate is one more key.
         rule: `fisher_z`: mean of z weighted by `n_eff` (the documentation). `mean_z`: plain mean of
             z (the published code). `weighted_mean`: mean of PAS weighted by `test_weight`, null if
@@ -149,7 +148,7 @@ def pooled_tests(tests: Rows, rows: pl.LazyFrame, z_of: Callable[[pl.Expr], pl.E
     table = sums.with_columns(**{name: score.fill_nan(None) for name, score in scores.items()})
     order = ["pas", *(["pas_normalised"] if has_ratio else []), "z_pas"]
     order += ["finding_weight"] if "finding_weight" in extra else []
-    return tests.next_level(table, [*tests.finding, *tests.domains, *order, *COUNTS[4:]])
+    return tests.next_level(table, [*tests.finding, *tests.domains, *order, *COUNTS_OF_FINDINGS])
 
 
 def _sums(tests: Rows, *, has_ratio: bool) -> dict[str, pl.Expr]:

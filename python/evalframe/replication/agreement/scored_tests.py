@@ -42,11 +42,10 @@ NUMBERS = (
     *("pas", "pas_normalised", "z_pas", "score", "n_eff", "test_weight", "finding_weight"),
     *("pi_human", "pi_agent", *(f"{way}_{side}" for side in SIDES for way in WAYS)),
 )
-COUNTS = (
-    *("n_studies", "n_studies_without_data", "n_findings", "n_findings_without_data"),
-    *("n_tests", "n_two_way", "n_missing"),
-)
-"""Counts of what a score includes and of what is missing."""
+COUNTS_OF_FINDINGS = ("n_tests", "n_two_way", "n_missing")
+COUNTS_OF_STUDIES = ("n_findings", "n_findings_without_data", *COUNTS_OF_FINDINGS)
+COUNTS = ("n_studies", "n_studies_without_data", *COUNTS_OF_STUDIES)
+"""Counts of models: of the rows that a score includes, and of missing ones."""
 
 _RESERVED = (*NAMES, "pas", "pas_normalised", "z_pas", "finding_weight", *COUNTS)
 
@@ -226,13 +225,13 @@ def sum_if_any(count: pl.Expr) -> pl.Expr:
 
 
 def usable_weight() -> pl.Expr:
-    """Return True if the weight of a row is finite and not negative."""
+    """True if the weight of a row is finite and not negative."""
     weight = pl.col(WEIGHT)
     return (weight.is_finite() & (weight >= 0.0)).fill_null(value=False)
 
 
 def is_included(columns: Collection[str]) -> pl.Expr:
-    """Return True for rows of a study whose weights are all possible.
+    """True for rows of a study whose weights are all possible.
 
     A weight that is null or NaN is missing and does not exclude a row.
     """

@@ -17,6 +17,8 @@ from evalframe.replication.agreement.findings import findings_of
 from evalframe.replication.agreement.posteriors import CHANCE, pas_of_z, possible_share, z_of_pas
 from evalframe.replication.agreement.scored_tests import (
     COUNTS,
+    COUNTS_OF_FINDINGS,
+    COUNTS_OF_STUDIES,
     LEVELS,
     STUDY_RULES,
     VALUE,
@@ -112,7 +114,7 @@ def study_scores(
         0.7
     """
     settings = Settings(finding_rule, rule, finding_key, missing)
-    rows = scored_rows("study_scores", scores, by, weight, settings, LEVELS[:2])
+    rows = scored_rows("study_scores", scores, by, weight, settings, ["tests", "findings"])
     return studies_of(rows).result(rows.study)
 
 
@@ -314,7 +316,7 @@ def included(rows: Rows) -> Rows:
 
 
 def is_pooled_by_z(rows: Rows) -> bool:
-    """Return True for findings that are pooled by way of Fisher's z."""
+    """True for findings that are pooled by way of Fisher's z."""
     return rows.level == "findings" and STUDY_RULES[rows.settings.study_rule].fisher
 
 
@@ -349,11 +351,11 @@ def studies_of(findings: Rows) -> Rows:
         **_sums(pooled),
         n_findings=_n_included(),
         n_findings_without_data=_without_data(findings),
-        **_counts(findings, COUNTS[4:]),
+        **_counts(findings, COUNTS_OF_FINDINGS),
         **findings.domains,
     )
     scores = {name: pooling.score(name) for name, pooling in pooled.items()}
-    columns = [*findings.study, *findings.domains, *scores, *COUNTS[2:]]
+    columns = [*findings.study, *findings.domains, *scores, *COUNTS_OF_STUDIES]
     return findings.next_level(sums.with_columns(**scores), columns)
 
 
@@ -364,7 +366,7 @@ def means_of(studies: Rows, within: Sequence[str]) -> pl.LazyFrame:
         **_sums(pooled),
         "n_studies": _n_included(),
         "n_studies_without_data": _without_data(studies),
-        **_counts(studies, COUNTS[2:]),
+        **_counts(studies, COUNTS_OF_STUDIES),
     }
     rows = studies.frame
     totals = rows.group_by(group).agg(**sums) if group else rows.select(**sums)

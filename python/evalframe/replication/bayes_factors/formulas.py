@@ -22,13 +22,13 @@ _GROUPS = "n1 and n2 are 1 or more, and 3 or more together"
 _SHARE = "stat is a correlation from -1 to 1"
 _PAIRS = "stat is a U from 0 to n1 times n2"
 _WALD = "stat is Wald's chi-square, not negative"
-_TOLD = "n_total is known, as it does not follow from df1 and df2 with several factors"
+_KNOWN_SIZE = "n_total is known, as it does not follow from df1 and df2 with several factors"
 _OWN_DEGREES = "df is known, as Welch's does not follow from n1 and n2"
 _REMEDIES = {
     _SHARE: "give r itself, not t or z",
     _PAIRS: "give U, not z",
     _WALD: "write 'z' for an estimate over its standard error, or 'coefficient'",
-    _TOLD: "give n_total, the number of observations",
+    _KNOWN_SIZE: "give n_total, the number of observations",
     _OWN_DEGREES: "give df, or write 'ttest_ind' if the variances were pooled",
 }
 
@@ -94,7 +94,7 @@ def of_f(f: pl.Expr, df1: pl.Expr, df2: pl.Expr, n: pl.Expr) -> Conditions:
     unsized = n.is_null() & df1.is_not_null() & df2.is_not_null()
     return [
         *of_variance_ratio(f, df1, df2),
-        Condition(_TOLD, ~unsized, ("n_total", "df1", "df2")),
+        Condition(_KNOWN_SIZE, ~unsized, ("n_total", "df1", "df2")),
         Condition("n_total is above df1 + 1", enough, ("n_total", "df1")),
     ]
 
@@ -177,7 +177,7 @@ _NORMAL = 1e24
 
 
 class Jzs(NamedTuple):
-    """Arguments of a JZS integral, see `quadrature.log_jzs`."""
+    """Arguments of a JZS integral, see `kernels.log_jzs`."""
 
     reach: pl.Expr
     explained: pl.Expr

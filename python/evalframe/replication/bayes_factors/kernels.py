@@ -106,7 +106,7 @@ def _laguerre() -> tuple[Floats, Floats]:
 
 
 def stirling_error(z: Floats) -> Floats:
-    """What Stirling's formula lacks of the logarithm of the gamma function, for z > 0."""
+    """Logarithm of the gamma function minus Stirling's formula for it, for z > 0."""
     large = np.maximum(z, _ASYMPTOTIC)
     inverse = 1.0 / (large * large)
     series = 1 / 1260 - inverse * (1 / 1680 - inverse * (1 / 1188))
@@ -117,7 +117,7 @@ def stirling_error(z: Floats) -> Floats:
 
 
 def _surprise(observed: Floats, expected: Floats) -> Floats:
-    """Found times the logarithm of found over expected, plus expected minus found."""
+    """o log(o / e) + e - o of observed and expected numbers, exact where they are near (Loader)."""
     excess = observed - expected
     return observed * _log_ratio(observed, expected, excess) - excess
 

@@ -166,7 +166,7 @@ def arguments(
 
 
 def n_from(columns: Mapping[str, IntoExpr], says: Says) -> tuple[pl.Expr, pl.Expr]:
-    """Number of observations of an F test; and true if its degrees of freedom alone tell it."""
+    """Observations of an F test; and true if they follow from its degrees of freedom only."""
     n1, n2, df1, df2 = (number(columns.get(name)) for name in ("n1", "n2", "df1", "df2"))
     second = pl.when(in_groups(says, _independent(columns)).fill_null(value=True)).then(n2)
     return n_of_f(_first_of(columns, "n_total", "n"), n1 + second, df1, df2, says)

@@ -136,9 +136,6 @@ def r_of_d(d: pl.Expr) -> pl.Expr:
     return d / (d * d + 4.0).sqrt()
 
 
-_EVEN = 0.5
-
-
 def agrees(expected: pl.Expr, actual: pl.Expr) -> pl.Expr:
     """True if two directions are the same and not 0; null if one is null."""
     return (expected == actual) & pl.when(expected.is_not_null()).then(actual != 0)
@@ -162,7 +159,7 @@ def direction_of_kind(
         .when(kind == "rank")
         .then(pl.when((stat >= 0) & (stat <= pairs)).then((2.0 * stat - pairs).sign()))
         .when(kind == "binomial")
-        .then((share - chance.fill_null(_EVEN)).sign())
+        .then((share - chance.fill_null(0.5)).sign())
         .when(kind == "chi_square")
         .then(_of_table(cells))
     )

@@ -1,4 +1,4 @@
-"""Designs: how the responses to a test become its statistic."""
+"""Designs: how responses become a statistic, and the types in which both are compared."""
 
 from __future__ import annotations
 
@@ -19,6 +19,34 @@ if TYPE_CHECKING:
 
 
 _WIDE = (pl.UInt64(), pl.Int128())
+"""Integers that do not fit into Int64."""
+
+TWO_SAMPLES, PAIRED, ONE_SAMPLE, ANOVA = "two samples", "paired", "one sample", "anova"
+PEARSON, SPEARMAN = "pearson", "spearman"
+CHI_SQUARED, RANK_SUM, BINOMIAL_TEST = "chi-square", "rank sum", "binomial"
+
+COUNTED = (CHI_SQUARED, BINOMIAL_TEST)
+"""Kinds that count categories, which can be texts."""
+
+TEST, KIND, PLACE, CATEGORY = ":test", ":kind", ":place", ":category"
+"""Index of the test in the design, its kind, indices of condition and category, from 0."""
+
+_OPTIONAL = {
+    "samples": pl.String(),
+    "conditions": pl.List(pl.String()),
+    "categories": pl.List(pl.Float64()),
+    "p0": pl.Float64(),
+    "null_value": pl.Float64(),
+}
+_KINDS = {
+    "t": TWO_SAMPLES,
+    "f": ANOVA,
+    "correlation": PEARSON,
+    "chi_square": CHI_SQUARED,
+    "rank": RANK_SUM,
+    "binomial": BINOMIAL_TEST,
+}
+_EVEN = 0.5
 
 
 def is_text(dtype: pl.DataType | DataTypeClass) -> bool:
@@ -73,34 +101,6 @@ def _family(dtype: pl.DataType) -> str:
     if dtype.is_numeric():
         return "number"
     return "text" if is_text(dtype) else str(dtype)
-
-
-TWO_SAMPLES, PAIRED, ONE_SAMPLE, ANOVA = "two samples", "paired", "one sample", "anova"
-PEARSON, SPEARMAN = "pearson", "spearman"
-CHI_SQUARED, RANK_SUM, BINOMIAL_TEST = "chi-square", "rank sum", "binomial"
-
-COUNTED = (CHI_SQUARED, BINOMIAL_TEST)
-"""Kinds that count categories, which can be texts."""
-
-TEST, KIND, PLACE, CATEGORY = ":test", ":kind", ":place", ":category"
-"""Index of the test in the design, its kind, indices of condition and category, from 0."""
-
-_OPTIONAL = {
-    "samples": pl.String(),
-    "conditions": pl.List(pl.String()),
-    "categories": pl.List(pl.Float64()),
-    "p0": pl.Float64(),
-    "null_value": pl.Float64(),
-}
-_KINDS = {
-    "t": TWO_SAMPLES,
-    "f": ANOVA,
-    "correlation": PEARSON,
-    "chi_square": CHI_SQUARED,
-    "rank": RANK_SUM,
-    "binomial": BINOMIAL_TEST,
-}
-_EVEN = 0.5
 
 
 def keys_of(design: Frame) -> list[str]:

@@ -110,9 +110,12 @@ def resampled_statistics(
 
 
 def _chunks(
-    weights: Weights, states: Mapping[str, States], groups: pl.DataFrame, keys: pl.DataFrame,
+    weights: Weights,
+    states: Mapping[str, States],
+    groups: pl.DataFrame,
+    keys: pl.DataFrame,
     side: Side,
-) -> Iterator[pl.DataFrame]:  # fmt: skip
+) -> Iterator[pl.DataFrame]:
     """Chunks of replicates, with the names of keys and sides."""
     import numpy as np
 

@@ -1,4 +1,7 @@
-"""Responses as rows of numbers: measures, indices of condition and category, valid or not."""
+"""Responses as rows of numbers, joined with their design; and those that the design lacks.
+
+A row has its measures, the indices of its condition and category, and is valid or not.
+"""
 
 from __future__ import annotations
 

@@ -113,7 +113,13 @@ def model_differences(
         )
         effects = rescaled(effects, weight)
     return differences(
-        *(resample, selected, correction, rows, scored_studies, effects, agreement_values)
+        resample,
+        selected,
+        correction,
+        rows,
+        scored_studies,
+        effects,
+        agreement_values,
     )
 
 
@@ -168,7 +174,7 @@ def differences(
     if effects is not None:
         restore = effects.keys.restore()
         tables.append(_ecs_differences(resample, effects, cluster, values))
-    by = [*restore][:-1]
+    *by, _ = restore  # the last key is the model
     table = pl.concat(tables)
     p_adjusted = adjusted_p_values(numbers(table["p_value"]), correction)
     table = table.with_columns(pl.Series("p_adjusted", p_adjusted).fill_nan(None))
@@ -215,7 +221,8 @@ def _ecs_differences(
     entries = tests.select(rows.group).unique().sort(rows.group)
     centred = with_effects(with_entries(tests, entries, rows.group), ENTRY)
     clusters = clusters_within(cluster, rows.finding[1:], None)
-    return _paired(method, centred, concordance(values)[:1], rows.keys, clusters, cluster)
+    metrics = [metric for metric in concordance(values) if metric.bound.name == "ecs"]
+    return _paired(method, centred, metrics, rows.keys, clusters, cluster)
 
 
 def _paired(

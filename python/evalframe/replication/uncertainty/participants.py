@@ -74,9 +74,8 @@ def participant_intervals(
     Returns:
         by..., `domain` or `study_id`; `pas`, `pas_normalised` and `ecs` (Float64), each followed by
         its `_std_error`, `_lower`, `_upper`, `_drop_rate` and `_bias` (mean of the replicates minus
-        the estimate); `n_clusters` (Int64, participants).
-        ECS is null if humans have no effects. Sorted by the keys. The bootstrap is computed at
-        once.
+        the estimate); `n_clusters` (Int64, participants). ECS is null if humans have no effects.
+        Sorted by the keys. The bootstrap is computed at once.
 
     Raises:
         ContractError: The design breaks its contract, or a statistic is impossible.
@@ -103,7 +102,14 @@ def participant_intervals(
 
     settings = Settings(finding_rule, study_rule, finding_key, missing)
     pipeline = Pipeline.of(
-        *(Chain(), tests, by, level, settings, weighting, human_prior_odds, agent_prior_odds)
+        Chain(),
+        tests,
+        by,
+        level,
+        settings,
+        weighting,
+        human_prior_odds,
+        agent_prior_odds,
     )
     return with_participant_spreads(pipeline, responses, design, by, resample)
 
@@ -157,6 +163,9 @@ def random_alignment(
         `median`, `percentile_95`, `percentile_97_5` (Float64, interpolated linearly, null without a
         replicate) and `n_replicates` (Int64, with a score). Sorted. Drawn at once.
 
+    Raises:
+        ContractError: The design breaks its contract, or a statistic is impossible.
+
     References:
         HumanStudy-Bench (HEAD of February 2026), random alignment of 100 resamples.
 
@@ -174,7 +183,14 @@ def random_alignment(
 
     settings = Settings(finding_rule, study_rule, finding_key, missing)
     pipeline = Pipeline.of(
-        *(Chain(), tests, by, level, settings, weighting, human_prior_odds, agent_prior_odds)
+        Chain(),
+        tests,
+        by,
+        level,
+        settings,
+        weighting,
+        human_prior_odds,
+        agent_prior_odds,
     )
     return random_scores(
         pipeline, responses, design, participant=participant, pooled=pooled, by=by, n=n, seed=seed

@@ -29,6 +29,7 @@ WITH_SCORE = "with_score"
 
 VALUES = ("ecs", "pearson", "slope", "intercept")
 
+_UNBOUNDED = (float("-inf"), float("inf"))
 _CENTRE_X, _CENTRE_Y = ":centre_x", ":centre_y"
 _NOISE = 2.0**-40
 """Rounding of a central sum of squares, relative to the sum of squares about another centre."""
@@ -196,6 +197,3 @@ def _metric(name: str, roles: Mapping[str, str], define: Callable[..., State]) -
         params={},
         family="replication",
     ).bind()
-
-
-_UNBOUNDED = (float("-inf"), float("inf"))

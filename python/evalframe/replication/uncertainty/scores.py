@@ -42,6 +42,9 @@ ENTRY = ":entry"
 
 _GAP = "\x1f"
 
+MODEL = "model"
+"""The key whose values are ranked."""
+
 
 def cluster_of(caller: str, method: Bootstrap) -> Cluster:
     """The clusters that a bootstrap draws; raise if these are not studies or findings."""
@@ -121,10 +124,6 @@ def with_spreads(
 def numbers(column: pl.Series) -> Floats:
     """A column as floats, null as NaN."""
     return column.cast(pl.Float64).fill_null(float("nan")).to_numpy()
-
-
-MODEL = "model"
-"""The key whose values are ranked."""
 
 
 class Drawn(NamedTuple):

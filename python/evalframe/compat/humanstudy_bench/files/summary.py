@@ -53,9 +53,10 @@ def benchmark_summary(
     Args:
         results: As returned by `result_tables`.
         version: `head`: ECS and usage of models and studies, as the original writes now, and the
-            PAS that its documentation promises (not with original numbers). `legacy`: as its
-            earlier versions, with PAS, replication rates, strict ECS, findings and tests. With
-            original numbers its `average_pas_raw` is the mean of 2 PAS - 1, as there.
+            PAS that its documentation promises (`average_pas_raw`, `pas_domain` and, by study,
+            `pas_raw`; not with original numbers). `legacy`: as its earlier versions, with PAS,
+            replication rates, strict ECS, findings and tests. With original numbers its
+            `average_pas_raw` is the mean of 2 PAS - 1, as there.
         created_at: The time in the document; by default there is none.
 
     Returns:
