@@ -94,7 +94,8 @@ def select(document: Document, mode: str | None) -> tuple[Experiment, int]:
     if not isinstance(mode, str | None):
         raise ParameterError(f"mode must be a name such as 'few_shot', got {mode!r}")
     name, experiments = document.name, document.experiments
-    modes = dict.fromkeys(m for e in experiments for m in e[:2] if isinstance(m, str))
+    named = (mode for e in experiments for mode in (e.provenance_mode, e.mode))
+    modes = dict.fromkeys(each for each in named if isinstance(each, str))
     names = ", ".join(map(repr, modes)) or "none is named"
     if not experiments:
         raise InputError(f"{name} has no experiments; is it a run document, and is the run over?")

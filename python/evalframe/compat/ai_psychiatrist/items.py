@@ -31,7 +31,8 @@ COUNT = "llm_evidence_count"
 """The only signal with a default: a missing count is 0."""
 
 _STATED = "verbalized_confidence"
-_MAPS = Entry.__struct_fields__[2:]
+_MAPS = ("ground_truth_items", "predicted_items", "item_signals")
+"""Keys of an entry that map items to values."""
 _NUMBERS = {int, float, NoneType}
 _EACH = len(ITEM_NAMES)
 _eight: Callable[[Any], tuple[Any, ...]] = itemgetter(*ITEM_NAMES)

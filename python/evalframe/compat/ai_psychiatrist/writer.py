@@ -35,7 +35,7 @@ def write_run(
     run_id: str | None = None,
     git_commit: str | None = None,
 ) -> Path:
-    """Write an item table to a run document, atomically.
+    """Write an item table to a run document, atomically; return its path.
 
     `read_run` with the same signals in their order returns the same table: ids and `item_index` as
     Int64, signals as Float64, answers as Float64 if one of them is a float, otherwise as Int64.

@@ -14,7 +14,7 @@ from evalframe.core.errors import InputError
 from evalframe.survey.surveys.assembling import files_of, listed
 
 LARGEST = 2**53
-"""Up to it doubles hold every whole number."""
+"""Doubles hold every whole number up to this."""
 
 _COUNT = re.compile(r"-c([0-9]+)$")
 _HALF = re.compile(rb"\\u[dD][89a-fA-F]")

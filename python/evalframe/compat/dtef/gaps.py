@@ -31,6 +31,7 @@ from evalframe.survey.boards.leaderboard import with_category
 from evalframe.survey.boards.rows import CONTEXT, Rows, is_baseline, run_scores, scored_rows
 from evalframe.survey.surveys.segments import LABELS
 
+_MEAN = ":mean"
 ROW, FIRST = ":row", ":first"
 """Number of a row, and the first row with a score of a run, a segment or a model."""
 
@@ -110,9 +111,6 @@ def category() -> pl.Expr:
     """The prefix of the id of a segment if dtef-app knows it; an id without `:` is a prefix."""
     prefix = pl.col("segment_id").cast(pl.String).str.split(":").list.first()
     return pl.when(prefix.is_in([*LABELS])).then(prefix).alias("category")
-
-
-_MEAN = ":mean"
 
 
 @like_input

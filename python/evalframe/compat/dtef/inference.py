@@ -209,9 +209,10 @@ def respondent_intervals(
     seed: int = 42,
     level: float = 0.95,
 ) -> pl.LazyFrame:
-    """Intervals against drawn answers, not shifted by the bias, see `ef.survey`.
+    """Intervals against drawn answers without a shift by the bias.
 
-    dtef-app draws so for a single distribution (`bootstrapGroundTruth`).
+    See `ef.survey.respondent_intervals`. dtef-app draws so for a single distribution
+    (`bootstrapGroundTruth`).
     """
     rows, drawn = drawn_scores(
         scored, between, average, context, metric, SIMILARITIES, n, seed, level
@@ -232,7 +233,7 @@ def respondent_differences(
     level: float = 0.95,
     correction: Correction = "holm",
 ) -> pl.LazyFrame:
-    """Differences against drawn answers, not shifted by the bias, see `ef.survey`."""
+    """`ef.survey.respondent_differences` against drawn answers, without a shift by the bias."""
     rows, drawn = drawn_scores(
         scored, between, average, context, metric, SIMILARITIES, n, seed, level
     )

@@ -117,7 +117,7 @@ def stirling_error(z: Floats) -> Floats:
 
 
 def _surprise(observed: Floats, expected: Floats) -> Floats:
-    """o log(o / e) + e - o of observed and expected numbers, exact where they are near (Loader)."""
+    """Return o log(o / e) + e - o of observed and expected numbers, exact if they are near."""
     excess = observed - expected
     return observed * _log_ratio(observed, expected, excess) - excess
 

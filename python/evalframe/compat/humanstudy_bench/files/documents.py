@@ -1,4 +1,4 @@
-"""JSON documents: found in files, globs and folders, and checked."""
+"""JSON documents, found in files, globs and folders, and checked; and files written like them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fields of documents in the order of the program, and their columns."""
+"""Fields of documents in the order of the program, and tables of their values."""
 
 from __future__ import annotations
 

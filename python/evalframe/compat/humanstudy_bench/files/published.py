@@ -122,7 +122,7 @@ def simple_texts(results: Results, folder: Path, created_at: str | None) -> dict
     # An empty text is quoted, unlike null.
     findings = findings.with_columns(pl.col("sub_study_id", "finding_id").replace({"": None}))
     return {
-        folder / "simple_results.json": json_text(simple_results(results, created_at=created_at)),
+        folder / FILE_NAME: json_text(simple_results(results, created_at=created_at)),
         folder / "simple_studies.csv": csv_text(studies).removesuffix("\n"),
         folder / "simple_findings.csv": csv_text(findings, decimals=_FINDING_DECIMALS).removesuffix(
             "\n"
