@@ -125,7 +125,7 @@ def check_numbers(digits: int, level: float | None) -> None:
 
 
 def _informative(table: pl.DataFrame, keys: Sequence[str]) -> list[str]:
-    """The columns worth a reader's while; both ends of an interval, or neither."""
+    """The columns that say something; both ends of an interval, or neither."""
     if table.is_empty():
         return table.columns
     empty = {

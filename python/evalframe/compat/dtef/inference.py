@@ -70,9 +70,12 @@ def adjusted_p_value(p_value: IntoExpr = "p_value") -> pl.Expr:
     A larger p-value can be adjusted to a smaller one, so that a test can pass after one that
     failed.
 
-    >>> tests = pl.DataFrame({"p_value": [0.01, 0.04, 0.03, 0.005]})
-    >>> tests.select(adjusted_p_value()).to_series().to_list()
-    [0.03, 0.04, 0.06, 0.02]
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat import dtef
+        >>> tests = pl.DataFrame({"p_value": [0.01, 0.04, 0.03, 0.005]})
+        >>> tests.select(dtef.adjusted_p_value()).to_series().to_list()
+        [0.03, 0.04, 0.06, 0.02]
     """
     return adjusted_by(_holm_unordered, p_value)
 

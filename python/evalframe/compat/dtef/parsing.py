@@ -82,9 +82,12 @@ def parse(
 ) -> pl.LazyFrame:
     """Read the first list of each response; `options` are ignored.
 
-    >>> responses = pl.DataFrame({"response": ["As in [1]: [60, 40]"], "n_options": [2]})
-    >>> parse(responses).select("predicted", "status").row(0)
-    ([1.0], 'length_mismatch')
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat import dtef
+        >>> responses = pl.DataFrame({"response": ["As in [1]: [60, 40]"], "n_options": [2]})
+        >>> dtef.parse(responses).select("predicted", "status").row(0)
+        ([1.0], 'length_mismatch')
     """
     columns = {"response": response, "n_options": n_options}
     columns |= {} if question_key is None else {"question_key": question_key}

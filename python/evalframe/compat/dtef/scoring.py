@@ -192,9 +192,12 @@ def score(
 ) -> pl.LazyFrame:
     """Item scores of `distribution_metric`, rounded to 2 decimals.
 
-    >>> lists = {"predicted": [[50, 50], [9, 1]], "actual": [[0.5, 0.5], [0.2, 0.8]]}
-    >>> score(pl.DataFrame(lists))["score"].to_list()
-    [1.0, 0.37]
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat import dtef
+        >>> lists = {"predicted": [[50, 50], [9, 1]], "actual": [[0.5, 0.5], [0.2, 0.8]]}
+        >>> dtef.score(pl.DataFrame(lists))["score"].to_list()
+        [1.0, 0.37]
     """
     rows = with_values(predictions, metric, SIMILARITIES, predicted, actual, status)
     values = {
@@ -230,9 +233,12 @@ def noise_ceiling(
 ) -> pl.Expr:
     """`computeNoiseFloor`, whose divergence is that of Kullback and Leibler.
 
-    >>> pairs = pl.DataFrame({"n_options": [4, 4], "sample_size": [50, 1000]})
-    >>> pairs.select(noise_ceiling().round(3)).to_series().to_list()
-    [0.792, 0.953]
+    Examples:
+        >>> import polars as pl
+        >>> from evalframe.compat import dtef
+        >>> pairs = pl.DataFrame({"n_options": [4, 4], "sample_size": [50, 1000]})
+        >>> pairs.select(dtef.noise_ceiling().round(3)).to_series().to_list()
+        [0.792, 0.953]
     """
     k, n = as_expr(n_options), as_expr(sample_size)
     is_undefined = ((n <= 0) | (k <= 1)).fill_null(value=False)

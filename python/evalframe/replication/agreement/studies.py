@@ -37,15 +37,8 @@ if TYPE_CHECKING:
     from evalframe.resample.methods import Bootstrap
 
 
-DOMAINS = {
-    f"study_{number:03}": name
-    for name, numbers in {
-        "Cognition": range(1, 5),
-        "Social": range(5, 9),
-        "Strategic": range(9, 13),
-    }.items()
-    for number in numbers
-}
+_STUDIES = {"Cognition": range(1, 5), "Social": range(5, 9), "Strategic": range(9, 13)}
+DOMAINS = {f"study_{number:03}": name for name, numbers in _STUDIES.items() for number in numbers}
 """Domain by study of HumanStudy-Bench."""
 
 
