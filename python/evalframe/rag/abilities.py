@@ -163,7 +163,7 @@ def accuracy_drop(
         former minus the latter: positive is worse with noise), `lower`, `upper` (of the drop),
         `p_value`, `p_adjusted` (Holm, over all rows), `n_clusters`. The last five are null without
         `resample`, all but the accuracy if a group has no responses without noise, the accuracies
-        too if both rates share no question. Sorted by the keys and the noise rate. The table is
+        also if both rates share no question. Sorted by the keys and the noise rate. The table is
         computed at once, also for a LazyFrame.
 
     Examples:

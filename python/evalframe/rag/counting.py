@@ -17,7 +17,7 @@ from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.evaluation import cluster_of, evaluate
 from evalframe.rag import metrics
-from evalframe.rag.metrics import good, holds, judge_detected, judge_rejected, rejected
+from evalframe.rag.metrics import good, has_value, judge_detected, judge_rejected, rejected
 
 if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
@@ -40,7 +40,7 @@ COUNTERS = {
     "n_correct": _GOOD & ~_REJECTED,
     "n_rejected": _REJECTED,
     "n_wrong": ~_GOOD & ~_REJECTED,
-    "n_partial": holds(_LABEL, 1) & holds(_LABEL, 0) & ~_REJECTED,
+    "n_partial": has_value(_LABEL, 1) & has_value(_LABEL, 0) & ~_REJECTED,
     "n_fact_checked": _LABELLED & _FACTLABEL.is_not_null(),
     "n_error_detected": _LABELLED & _DETECTED,
     "n_error_corrected": _DETECTED & _GOOD,
@@ -103,7 +103,7 @@ def rates(
 
     Args:
         labelled: Responses with `label`, and if present `factlabel`, `noise_rate` and `evaluation`
-            (the judge's text), as `evalframe.rag.label` gives them.
+            (the judge's text), as `evalframe.rag.label` returns them.
         by: Group keys, such as model, dataset, noise_rate, passage_num, correct_passage_rate.
         weight: How often each row counts; counters are then sums of weights. A row with a null,
             negative or infinite weight counts nowhere.

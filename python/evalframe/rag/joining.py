@@ -84,7 +84,7 @@ def union_labels(labelled: Frame, *, by: By) -> pl.LazyFrame:
     outweighs it.
 
     Args:
-        labelled: Responses with `label`, as `evalframe.rag.label` gives them.
+        labelled: Responses with `label`, as `evalframe.rag.label` returns them.
         by: Keys of responses that belong together, such as model, dataset, id.
 
     Returns:

@@ -17,12 +17,12 @@ from evalframe.core.typing import Role
 
 def good(label: pl.Expr) -> pl.Expr:
     """True if some group is in the response and none is missing."""
-    return holds(label, 1) & ~holds(label, 0)
+    return has_value(label, 1) & ~has_value(label, 0)
 
 
 def rejected(label: pl.Expr) -> pl.Expr:
     """True if the response is a rejection."""
-    return holds(label, -1)
+    return has_value(label, -1)
 
 
 def correct(label: pl.Expr) -> pl.Expr:
@@ -38,7 +38,7 @@ def counted(label: pl.Expr, noise_rate: pl.Expr, tolerance: float) -> pl.Expr:
 
 def not_missed(label: pl.Expr) -> pl.Expr:
     """True if no group is missing, as in rejections and empty labels."""
-    return ~holds(label, 0)
+    return ~has_value(label, 0)
 
 
 def judge_rejected(evaluation: pl.Expr) -> pl.Expr:
@@ -54,7 +54,7 @@ def judge_detected(evaluation: pl.Expr) -> pl.Expr:
     )
 
 
-def holds(label: pl.Expr, value: int) -> pl.Expr:
+def has_value(label: pl.Expr, value: int) -> pl.Expr:
     """True if a label has this value."""
     return _ints(label).list.contains(value)
 

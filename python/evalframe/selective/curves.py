@@ -49,7 +49,7 @@ def rc_curve(
 ) -> pl.LazyFrame:
     """Working points of the risk-coverage curve, one for each distinct confidence.
 
-    There is no row at coverage 0. Rows that `aurc` leaves out are left out: a loss that is NaN, or
+    No row has coverage 0. Rows that `aurc` leaves out are left out: a loss that is NaN, or
     a loss without a confidence. A negative loss is refused.
 
     Args:

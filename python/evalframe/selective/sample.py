@@ -54,7 +54,7 @@ def sample_items(*, participants: int = 60, items: int = 8, seed: int = 0) -> pl
     For participant i, item j and mode m, each z an independent draw `2 (U1 + U2 + U3) - 3` (mean 0,
     variance 1; the indices say what shares it):
 
-        label          y_ij  = how many of 0.2, 1.0, 1.7 lie below common_j + 0.8 z_i + 0.6 z_ij
+        label          y_ij  = number of 0.2, 1.0, 1.7 that are below common_j + 0.8 z_i + 0.6 z_ij
         evidence       e_ij  = z_ij, what the interview reveals
         grasp          g_ijm = skill_m + 0.5 z_i + 0.6 e_ij + 0.6 z_ijm
         prediction           = round(y_ij + 2.2 (1 - s(g_ijm)) z_ijm), within 0..3
@@ -65,7 +65,7 @@ def sample_items(*, participants: int = 60, items: int = 8, seed: int = 0) -> pl
         failed              if z_im > failure_m
         s(x)                 = (1 + x / sqrt(2 + x^2)) / 2, Student's t distribution with 2 df
 
-    So confidence tells about the error through g, modes are paired by participant and item, and
+    So confidence depends on the error through g, modes are paired by participant and item, and
     participants are clusters. Runs that failed have no rows here; `sample_participants` lists
     them. More participants or items only add rows to a sample of the same seed.
 
@@ -164,7 +164,7 @@ def sample_signals(*, participants: int = 60, seed: int = 0) -> pl.DataFrame:
         llm_evidence_count           = e
         retrieval_reference_count    = round(1.2 + z1), within 0..3
         retrieval_similarity_mean    = s(c + 0.4 z2), null without references
-        retrieval_similarity_max     = mean + (1 - mean) s(z3) / 2, null likewise
+        retrieval_similarity_max     = mean + (1 - mean) s(z3) / 2, null without references
         verbalized_confidence        = 1 + 4 v, null where z4 > 1.8
         token_msp                    = s(3 c - 1 + 0.6 z5)
         token_pe                     = (1 - msp) (2 + s(z6))
@@ -173,14 +173,14 @@ def sample_signals(*, participants: int = 60, seed: int = 0) -> pl.DataFrame:
         consistency_score_std        = 0.8 (1 - modal) (1 + s(z6))
         s(x)                         = (1 + x / sqrt(2 + x^2)) / 2
 
-    Those that are no counts have four decimals.
+    All but the counts have four decimals.
 
     Args:
         participants: Number of participants that were attempted.
         seed: The seed of the items.
 
     Returns:
-        `mode`, then an item table as `read_run` gives it, in the order of `sample_items`.
+        `mode`, then an item table as `read_run` returns it, in the order of `sample_items`.
 
     Examples:
         >>> sample_signals(participants=2).select("item", "prediction", "token_msp").row(0)

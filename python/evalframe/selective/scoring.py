@@ -119,7 +119,7 @@ def brier_reliability(
 ) -> State:
     """Reliability part of the Brier score: mean squared gap between accuracy and confidence.
 
-    0 is best. Without bins, every distinct confidence is a bin of its own.
+    0 is best. Without bins, every distinct confidence is a separate bin.
 
     Args:
         bins: Number of bins; None for the distinct confidences.

@@ -114,7 +114,7 @@ def prompt_scores(
         questions with a score), sorted by `by`. As `avgCoverageExtent` in dtef-app 52d79c0.
 
     Raises:
-        MissingColumnsError: A column is missing.
+        MissingColumnsError: The score or a column of `by` is missing.
 
     Examples:
         >>> points = pl.DataFrame({"prompt": ["a", "a", "b"], "score": [0.5, 0.75, None]})

@@ -57,9 +57,9 @@ from evalframe.survey.boards.rows import (
     CONTEXT,
     RunsOf,
     is_baseline,
-    parse_rate,
     run_scores,
     scored_rows,
+    share_read,
 )
 from evalframe.survey.boards.side_tables import breakdown, overview, ranked_by_deviation
 
@@ -87,7 +87,7 @@ def segment_scores(scored: Frame, *, by: By = None, runs: RunsOf = "kept") -> pl
     if CONTEXT in original.run and "context_count" not in rows.keys.names:
         optional = [pl.col(CONTEXT).alias("context_count")]
     optional += [pl.col("sample_size")] if "sample_size" in rows.columns else []
-    optional += [parse_rate()] if "status" in rows.columns else []
+    optional += [share_read()] if "status" in rows.columns else []
     columns = [*original.segment, *ids, "category", "score", "n_items"]
     return original.named(table.sort(FIRST).select(*columns, *optional))
 

@@ -106,17 +106,6 @@ def document_counts(
     n_wrong = pl.when(counterfactual).then(n_wrong)
     n_docs = pl.sum_horizontal(n_pos, n_neg, n_wrong, n_correct)
 
-    no_passages = [
-        (positives.is_null() & ~integration, "no list of positive passages"),
-        (negatives.is_null(), "no list of negative passages"),
-        (pl.min_horizontal(positives, negatives, sizes.list.min()) < 0, "a length is negative"),
-    ]
-    no_groups = [
-        (sizes.is_null(), "no groups of positive passages"),
-        (sizes.list.contains(None), "no list of passages for a group"),
-        (sizes.list.contains(0), "a group has no passage"),
-        ((groups == 0) & (pos > 0), "no group of positive passages"),
-    ]
     no_room = pl.format(
         "noise_rate and correct_rate leave no room: {} of noise and {} correct of {} passages",
         neg,
@@ -131,8 +120,7 @@ def document_counts(
             ~correct.is_between(0, 1).fill_null(value=False),
             "correct_rate is not a number from 0 to 1",
         ),
-        *no_passages,
-        *((integration & fault, text) for fault, text in no_groups),
+        *_faults(integration, positives, negatives, sizes, pos),
         (counterfactual & (pos < right), no_room),
     )
     counts = {
@@ -153,6 +141,24 @@ def document_counts(
         .otherwise(failed)
         .alias("document_counts")
     )
+
+
+def _faults(
+    integration: pl.Expr, positives: pl.Expr, negatives: pl.Expr, sizes: pl.Expr, pos: pl.Expr
+) -> list[tuple[pl.Expr, str]]:
+    """Reasons why the lists have no valid lengths, or too few groups for `pos` positives."""
+    of_groups = [
+        (sizes.is_null(), "no groups of positive passages"),
+        (sizes.list.contains(None), "no list of passages for a group"),
+        (sizes.list.contains(0), "a group has no passage"),
+        ((sizes.list.len() == 0) & (pos > 0), "no group of positive passages"),
+    ]
+    return [
+        (positives.is_null() & ~integration, "no list of positive passages"),
+        (negatives.is_null(), "no list of negative passages"),
+        (pl.min_horizontal(positives, negatives, sizes.list.min()) < 0, "a length is negative"),
+        *((integration & fault, text) for fault, text in of_groups),
+    ]
 
 
 def first_of(*faults: tuple[pl.Expr, str | pl.Expr]) -> pl.Expr:

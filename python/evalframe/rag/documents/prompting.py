@@ -63,7 +63,7 @@ def prompts(
     Returns:
         The columns of `selected`, then `prompt_id` (String: data set, id, noise rate, number of
         passages, correct passage rate, and order and seed unless they are those of RGB), `prompt`
-        and `system` (String). `prompt` is null without a query (`status` says so) and without
+        and `system` (String). `prompt` is null without a query (see `status`) and without
         selected documents, `system` also with zero documents. Rows keep their order.
 
     Raises:

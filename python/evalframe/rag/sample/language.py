@@ -193,8 +193,8 @@ class Phrases(NamedTuple):
     """Phrases of models besides the answer.
 
     `rejections`, `errors` and `doubts` (before an answer) contain the canonical phrase, the `near_`
-    ones only what a lenient check knows, `denials` that phrase denied. The last rejection of
-    each kind also fits without documents.
+    ones only phrases of lenient labels, `denials` the canonical phrase denied. The last rejection
+    of each kind also fits without documents.
     """
 
     preface: str

@@ -24,9 +24,9 @@ from evalframe.survey.boards.rows import (
     category_source,
     check_categories,
     deviation,
-    parse_rate,
     scored_rows,
     segments_of,
+    share_read,
 )
 
 if TYPE_CHECKING:
@@ -213,7 +213,7 @@ def board(
     if level != "segment":
         columns += ["sd_segments", *(name for name in _ENDS if _is_shown(rows, level, name)), "gap"]
         table = table.with_columns(gap=pl.col("best_score") - pl.col("worst_score"))
-    rate = [parse_rate()] if "status" in rows.columns else []
+    rate = [share_read()] if "status" in rows.columns else []
     complete = table.with_columns(*rate, weighting=pl.lit(weighting))
     columns += ["parse_rate"] * len(rate)
     return _ranked(complete, group).select(*group, *columns, **rows.context_columns)

@@ -287,8 +287,8 @@ def segment_scores(
         runs: `kept`, or `all` for a row per amount of context.
 
     Returns:
-        by..., `model`, `round` (if the table has it), `segment_id`, `category` (String, null if
-        there is none), `score` (Float64, null if no item has one), `n_items` (Int64, items with a
+        by..., `model`, `round` (if the table has it), `segment_id`, `category` (String, null
+        without one), `score` (Float64, null if no item has one), `n_items` (Int64, items with a
         score), and if the table allows `context_count` (Int64, the included amount; null for
         several), `n_other_context` (Int64, rows of other amounts; not with `runs="all"`),
         `sample_size` (Float64, mean of the items where it is above 0) and `parse_rate`. Sorted by
@@ -322,7 +322,7 @@ def segment_scores(
             columns = {"context_count": pl.col(CONTEXT)}
     names = [*rows.keys.inner, "model", *rows.segment]
     size = [pl.col("sample_size")] if "sample_size" in rows.columns else []
-    rate = [parse_rate()] if "status" in rows.columns else []
+    rate = [share_read()] if "status" in rows.columns else []
     added = [expr.alias(name) for name, expr in columns.items()]
     selected = table.sort(*names, *amount).select(
         *names, "category", "score", "n_items", *added, *size, *rate
@@ -373,7 +373,7 @@ def _selected(rows: Rows, runs: pl.LazyFrame) -> pl.LazyFrame:
     return contexts.included(counts).with_columns(pl.col(_N_ROWS).alias(contexts.OTHER))
 
 
-def parse_rate() -> pl.Expr:
+def share_read() -> pl.Expr:
     """The share of attempted items that were read, null without attempts."""
     attempted = pl.col(N_ATTEMPTED)
     rate = pl.when(attempted > 0).then(pl.col(N_OK).cast(pl.Float64) / attempted)

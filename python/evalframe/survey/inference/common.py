@@ -32,7 +32,7 @@ def adjusted_p_value(p_value: IntoExpr = "p_value", *, correction: Correction = 
             `bonferroni`; `none`.
 
     Returns:
-        Float64, named `p_adjusted`, null where there is no test.
+        Float64, named `p_adjusted`, null without a test.
 
     References:
         Holm (1979); Benjamini and Hochberg (1995), Controlling the false discovery rate.

@@ -32,7 +32,7 @@ _FILLER = (
 def with_options(pairs: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
     """Add `option`: the index of the option that the label names, or null."""
     # The label must end with all words of the option, or be the same except for spaces. The longest
-    # option is named, none of two of the same length. `exact` is true if only a letter or number
+    # option is named; if two have that length, none is. `exact` is true if only a letter or number
     # precedes the words, and `near` if the label contains an option but is another.
     if "options" not in rows.columns or pairs.is_empty():
         no = pl.lit(value=False)

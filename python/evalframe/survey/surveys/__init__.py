@@ -1,1 +1,1 @@
-"""Surveys: tidy tables, and the files they come from and go to."""
+"""Surveys as tidy tables, from tables of any usual shape in memory or in files."""

@@ -100,23 +100,8 @@ def as_survey(
     nested, notes = distributions_of(table, answers)
     names = pl.col("round", "question_id", "segment_id").cast(pl.String)
     responses = long_of(nested).with_columns(names)
-    described = _questions(responses)
-    if questions is None:
-        questions = _texts_in(table)
-    if questions is not None:
-        described = described.with_columns(own_options="options").with_row_index("first")
-        described = _described(described, questions, "question_id", _OF_QUESTIONS)
-        _check_options(described)
-        first = pl.col("first").min().over("round")
-        described = described.with_columns(pl.col("question_text").fill_null(pl.col("question_id")))
-        described = described.sort(first, "question_order", maintain_order=True)
-    groups = _segments(responses)
-    if segments is not None:
-        groups = _described(groups, segments, "segment_id", ("segment_label", "segment_value"))
-    after_colon = pl.col("segment_id").str.extract(r":(.*)$")
-    value = pl.coalesce("segment_value", "segment_label", after_colon, "segment_id")
-    groups = groups.with_columns(segment_value=value)
-    groups = groups.with_columns(pl.coalesce("segment_label", "segment_value"))
+    described = _questions(responses, _texts_in(table) if questions is None else questions)
+    groups = _segments(responses, segments)
     prefix = pl.col("segment_id").str.extract(r"^([^:]+):")
     attribute = pl.coalesce("segment_attribute", prefix)
     attributes = groups.with_columns(attribute=attribute, value="segment_value")
@@ -161,29 +146,44 @@ def _check_options(questions: pl.DataFrame) -> None:
         )
 
 
-def _questions(responses: pl.DataFrame) -> pl.DataFrame:
-    """The questions of a long table, in its order."""
+def _questions(responses: pl.DataFrame, described: Frame | None) -> pl.DataFrame:
+    """The questions of a long table, in its order unless a table that describes them has one."""
     first = responses.unique(["round", "question_id", "option_index"], maintain_order=True)
     options = pl.col("option_label").sort_by("option_index")
     questions = first.group_by("round", "question_id", maintain_order=True).agg(options=options)
     labelled = pl.col("options").list.drop_nulls().list.len() > 0
-    return questions.with_columns(
+    questions = questions.with_columns(
         question_order=pl.int_range(pl.len()).over("round"),
         question_text="question_id",
         question_type=pl.lit("single-select"),
         n_options=pl.col("options").list.len().cast(pl.Int64),
         options=pl.when(labelled).then("options"),
     )
+    if described is None:
+        return questions
+    questions = questions.with_columns(own_options="options").with_row_index("first")
+    questions = _described(questions, described, "question_id", _OF_QUESTIONS)
+    _check_options(questions)
+    round_order = pl.col("first").min().over("round")
+    questions = questions.with_columns(pl.col("question_text").fill_null(pl.col("question_id")))
+    return questions.sort(round_order, "question_order", maintain_order=True)
 
 
-def _segments(responses: pl.DataFrame) -> pl.DataFrame:
-    """The segments of a long table, in its order."""
-    return responses.group_by("round", "segment_id", maintain_order=True).agg(
+def _segments(responses: pl.DataFrame, described: Frame | None) -> pl.DataFrame:
+    """The segments of a long table, in its order, with values and labels."""
+    segments = responses.group_by("round", "segment_id", maintain_order=True).agg(
         pl.col("segment_attribute", "segment_value").first(),
         pl.col("sample_size").max(),
         segment_label=pl.lit(None, pl.String),
         n_questions=pl.col("question_id").n_unique().cast(pl.Int64),
     )
+    if described is not None:
+        columns = ("segment_label", "segment_value")
+        segments = _described(segments, described, "segment_id", columns)
+    after_colon = pl.col("segment_id").str.extract(r":(.*)$")
+    value = pl.coalesce("segment_value", "segment_label", after_colon, "segment_id")
+    segments = segments.with_columns(segment_value=value)
+    return segments.with_columns(pl.coalesce("segment_label", "segment_value"))
 
 
 def _described(
@@ -194,8 +194,8 @@ def _described(
     if key not in table.columns:
         raise MissingColumnsError.of("a table of questions or segments", {key}, table.columns)
     on = [name for name in ("round", key) if name in table.columns]
-    present = [name for name in columns if name in table.columns]
-    table = table.select(pl.col(on).cast(pl.String), *present)
+    added = [name for name in columns if name in table.columns]
+    table = table.select(pl.col(on).cast(pl.String), *added)
     repeated = table.filter(pl.struct(on).is_duplicated())
     if len(repeated):
         raise ContractError(
@@ -208,9 +208,7 @@ def _described(
             " table that describes them, or drop their distributions"
         )
     joined = rows.join(table, on=on, how="left", maintain_order="left", suffix="_described")
-    return joined.with_columns(
-        pl.coalesce(f"{name}_described", name).alias(name) for name in present
-    )
+    return joined.with_columns(pl.coalesce(f"{name}_described", name).alias(name) for name in added)
 
 
 def _with_texts(

@@ -1,4 +1,4 @@
-"""Options of a question, and answers of single respondents as shares in their segments."""
+"""Options of questions in one order, and answers of respondents as shares in their segments."""
 
 from __future__ import annotations
 

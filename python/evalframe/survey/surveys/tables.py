@@ -192,7 +192,7 @@ def as_distributions(
 def distributions_of(
     survey: AnySurvey, answers: Sequence[str] = ()
 ) -> tuple[pl.DataFrame, list[str]]:
-    """The table of `as_distributions`, shares as they stand, and what was assumed about it."""
+    """The table of `as_distributions` with unchanged shares, and the assumptions about it."""
     notes: list[str] = []
     if isinstance(survey, Survey):
         if answers:
@@ -231,7 +231,7 @@ def as_long(survey: AnySurvey) -> pl.LazyFrame:
 
 
 def long_of(nested: pl.DataFrame) -> pl.DataFrame:
-    """The long table of distributions whose shares stand as they do in a table."""
+    """The long table of distributions with shares on the scale of their table."""
     in_percent = pl.col("actual").list.sum() > _BETWEEN_UNITS
     shares = pl.when(in_percent).then(pl.col("actual") / 100).otherwise("actual")
     percents = pl.when(in_percent).then("actual").otherwise(pl.col("actual") * 100)
@@ -312,7 +312,7 @@ def _checked_lists(table: pl.DataFrame) -> pl.DataFrame:
 
 
 def _completed(nested: pl.DataFrame) -> pl.DataFrame:
-    """All columns of `DISTRIBUTIONS`, those that are not known as nulls."""
+    """All columns of `DISTRIBUTIONS`; those that the table lacks are null."""
     absent = DISTRIBUTIONS.keys() - {*nested.columns}
     columns = {name: pl.lit(None, DISTRIBUTIONS[name]) for name in absent}
     columns["n_options"] = pl.col("actual").list.len().cast(pl.Int64)
@@ -329,7 +329,7 @@ def _completed(nested: pl.DataFrame) -> pl.DataFrame:
 def population_marginals(survey: AnySurvey) -> pl.LazyFrame:
     """The answers of all segments to each question, weighted by their respondents.
 
-    A respondent counts once for each category that has a segment of theirs.
+    A respondent counts once in each category with a segment that they belong to.
 
     Args:
         survey: As for `as_distributions`.
