@@ -114,7 +114,7 @@ def test_rows_that_break_the_contract(rag):
     wrong.write_parquet("wrong.parquet")
     text = rag("wrong.parquet", "-o", "out.parquet", exit_code=1)
     assert "noise_rate lies in [0, 1]" in text
-    assert "percentages are to be divided by 100" in text
+    assert "divide percentages by 100" in text
 
 
 @pytest.mark.parametrize(
