@@ -41,6 +41,8 @@ def choices(metric, param):
         "debiased": (True, False),
         "rules": ("documented", "reference"),
         "tolerance": (0.0, 0.5),
+        "k": (1, 2),
+        "missing": (None, 0.5),
     }
     return known[param]
 
@@ -49,6 +51,7 @@ def roles(metric):
     """Columns for the roles whose own names mean different things in two families."""
     named = {
         "rag": {"label": "groups_found"},
+        "standard": {"value": "score"},
         "survey": {"score": "correct"},
         "replication": {"pas": "correct", "x": "score", "y": "confidence"},
     }

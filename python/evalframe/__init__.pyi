@@ -26,8 +26,8 @@ from evalframe.core.state import (
     level as level,
     own as own,
     ratio as ratio,
-    total as total,
 )
+from evalframe.core.per import per as per
 from evalframe.core.typing import Role as Role
 from evalframe.core.variants import variant as variant
 from evalframe.evaluation import (
@@ -158,3 +158,10 @@ from evalframe.survey.similarity.divergences import (
 
 __all__: list[str]
 __version__: str
+from evalframe.standard.summaries import (
+    deviation as deviation,
+    mean as mean,
+    pass_at as pass_at,
+    spread as spread,
+    total as total,
+)

@@ -70,6 +70,8 @@ def evaluate(
         [3, 3]
     """
     from evalframe.core import tables
+    from evalframe.core.nested import estimates
+    from evalframe.core.per import units_of
     from evalframe.core.states import Plan, States
 
     check_choice("plan", plan, Plan)
@@ -77,6 +79,7 @@ def evaluate(
     exprs = as_exprs(metrics, weight)
     keys = tables.Keys.of(by)
     bounds, others = tables.split(exprs)
+    tables.check_units(bounds, keys)
     order = [expr.meta.output_name() for expr in exprs]
     if resample is None:
         tables.check_columns(lazy, exprs, *keys.exprs)
@@ -84,15 +87,21 @@ def evaluate(
         def compute() -> pl.DataFrame:
             parts = []
             if bounds:
-                states = States.of(lazy, bounds, keys)
-                parts.append(states.estimates(states.totals(plan)))
+                parts.append(estimates(States.of(lazy, bounds, keys), plan))
             if others:
                 parts.append(tables.stateless(lazy, keys, others))
             return tables.finished(pl.concat(parts, how="diagonal"), keys, order)
 
-        return pl.defer(compute, schema=tables.result_schema(lazy, keys))
+        return pl.defer(compute, schema=tables.result_schema(lazy, keys, bounds))
     from evalframe.resample.uncertainty import spread
 
+    nested = next((metric for metric in bounds if units_of(metric)), None)
+    if nested is not None and resample.cluster is None and type(resample).__name__ == "Linearized":
+        unit = next(iter(units_of(nested)[0]))
+        raise ParameterError(
+            f"metric {nested.name!r} is over units of {unit!r}: say what is independent, "
+            f"Linearized(cluster={unit!r}), or the rows' id for rows within fixed units"
+        )
     lazy, cluster = clustered(lazy, resample)
     tables.check_columns(lazy, exprs, *keys.exprs, cluster)
     parts = []
@@ -204,14 +213,13 @@ def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
     """
     from evalframe.core import tables
     from evalframe.core.state_tables import read_states
-    from evalframe.resample.methods import Bootstrap
 
     states = read_states(state)
     if resample is None:
-        schema = tables.result_schema(tables.lazy(state), states.keys)
+        schema = tables.result_schema(tables.lazy(state), states.keys, states.metrics)
         return pl.defer(lambda: estimates_of(states, None), schema=schema)
     cluster = cluster_of(resample)
-    if isinstance(resample, Bootstrap) and resample.within is not None:
+    if resample.within is not None:
         raise ParameterError(
             "a state keeps clusters apart, but not what they are drawn within; evaluate the records"
         )
@@ -255,6 +263,7 @@ def states_of(
             f"{others[0].meta.output_name()!r} declares no state, so its shards do not add up; "
             "declare it with @ef.metric"
         )
+    tables.check_units(bounds, keys)
     clusters = [] if cluster is None else [as_expr(cluster)]
     tables.check_columns(lazy, exprs, *keys.exprs, *clusters)
     return States.of(lazy, bounds, keys, *clusters)
@@ -263,9 +272,10 @@ def states_of(
 def estimates_of(states: States[pl.DataFrame], resample: Method | None) -> pl.DataFrame:
     """The result table of collected states."""
     from evalframe.core import tables
+    from evalframe.core.nested import estimates
 
     if resample is None:
-        long = states.estimates(states.totals())
+        long = estimates(states)
     else:
         from evalframe.resample.uncertainty import spread
 
@@ -321,7 +331,7 @@ def cluster_of(method: Method) -> pl.Expr | None:
             f"got {method!r}"
         )
     cluster = None if method.cluster is None else as_expr(method.cluster)
-    if cluster is not None and isinstance(method, Bootstrap) and method.within is not None:
+    if cluster is not None and method.within is not None:
         return within(as_expr(method.within), cluster)
     return cluster
 

@@ -4,6 +4,7 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.core.nested import estimates
 from evalframe.core.states import States
 from evalframe.core.tables import Keys
 from evalframe.evaluation import estimates_of, states_of
@@ -28,24 +29,24 @@ def test_metrics_of_the_same_columns_and_order_share_a_block():
 
 
 def test_rows_and_their_sums_give_the_same_estimates():
-    expected = states().estimates(states().totals("sorted"))
+    expected = estimates(states(), "sorted")
     for other in (states(), states().collected(), states(pl.col("person")).collected()):
-        assert_frame_equal(other.estimates(other.totals()), expected)
+        assert_frame_equal(estimates(other), expected)
 
 
 def test_some_of_the_metrics_use_the_tables_of_all():
     collected = states().collected()
-    totals = collected.estimates(collected.totals()).filter(pl.col("metric").is_in(["augrc"]))
+    expected = estimates(collected).filter(pl.col("metric").is_in(["augrc"]))
     one = collected.of_metrics([3])
     assert one.tables[0] is collected.tables[0]
-    assert_frame_equal(one.estimates(one.totals()), totals)
+    assert_frame_equal(estimates(one), expected)
 
 
 def test_states_survive_pickling():
     collected = states(pl.col("person")).collected()
     again = pickle.loads(pickle.dumps(collected))
     assert again.cluster == "person"
-    assert_frame_equal(again.estimates(again.totals()), collected.estimates(collected.totals()))
+    assert_frame_equal(estimates(again), estimates(collected))
 
 
 def test_states_are_collected_with_the_counts_of_a_contract(tmp_path):

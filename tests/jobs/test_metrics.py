@@ -220,3 +220,38 @@ def test_what_a_job_must_not_name_is_refused(modules, path, message):
         own(modules, path)
     new = {name.partition(".")[0] for name in set(sys.modules) - before}
     assert not new - {"own_metrics", "own_package", "own_folder"}
+
+
+def test_metrics_over_units_by_the_name_of_their_result_and_as_tables():
+    macro = {"per": "task", "metric": "accuracy", "alias": "macro", "fixed": True}
+    gap = {
+        "per": ["task", "language"],
+        "columns": {"share": {"name": "mean", "value": "score"}},
+        "then": {"name": "spread", "value": "share"},
+        "weight": "size",
+    }
+    assert names("accuracy_per_task", "accuracy_per_task_per_site", macro, gap) == [
+        "accuracy_per_task",
+        "accuracy_per_task_per_site",
+        "macro",
+        "spread_per_task_language",
+    ]
+    document = {"family": "selective", "items": ["x.csv"], "metrics": [macro, gap]}
+    first, second = (metric.bound for metric in resolve(parse_job(document), ROLES))
+    assert (first.fixed, second.fixed) == (True, False)
+    assert second.weight.name == "mean"
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"per": "task", "metrc": "accuracy"}, "argument of per 'metrc'. Did you mean 'metric'"),
+        ({"per": 1, "metric": "accuracy"}, "per names the columns of a unit, got 1"),
+        ({"per": "task"}, r"per\('task'\) needs a metric"),
+        ({"per": "task", "metric": "risk_at"}, "is 9 metrics, one for each coverage"),
+        ("acuracy_per_task", "accuracy"),
+    ],
+)
+def test_metrics_over_units_that_are_not_understood(entry, message):
+    with pytest.raises(EvalframeError, match=message):
+        names(entry)

@@ -7,7 +7,7 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar, cast
 
 import polars as pl
 
@@ -23,6 +23,9 @@ from evalframe.core.rows import as_expr, spread_literals
 from evalframe.core.soundness import check, complete
 from evalframe.core.state import WEIGHT, State
 from evalframe.core.typing import Direction, IntoExpr
+
+if TYPE_CHECKING:
+    from evalframe.core.per import Per
 
 P = ParamSpec("P")
 P_co = ParamSpec("P_co")
@@ -133,6 +136,11 @@ class Bound:
         return self.metric.state({name: pl.col(name) for name in self.columns}, self.params)
 
     @property
+    def range(self) -> tuple[float, float]:
+        """Smallest and largest possible value."""
+        return self.metric.range
+
+    @property
     def expr(self) -> pl.Expr:
         """The metric as one expression over the user's columns."""
         if self.state.axes:
@@ -168,10 +176,10 @@ class Bound:
 class MetricExpr(pl.Expr):
     """A Polars expression that remembers which metric it is, also under `.alias`."""
 
-    bound: Bound
+    bound: Bound | Per
 
     @classmethod
-    def of(cls, bound: Bound) -> MetricExpr:
+    def of(cls, bound: Bound | Per) -> MetricExpr:
         """The expression of a bound metric."""
         self = cast("MetricExpr", cls._from_pyexpr(bound.expr._pyexpr))
         self.bound = bound
@@ -384,7 +392,7 @@ def _load_public(name: str) -> None:
         getattr(package, name)
 
 
-def _again(module: str, name: str, **arguments: Any) -> Bound:
+def _again(module: str, name: str, **arguments: Any) -> Bound | Per:
     """A pickled metric, whose module is imported first in another process."""
     if name not in _REGISTRY and module != "__main__":
         importlib.import_module(module)

@@ -11,8 +11,11 @@ turned it into strings, each row has the description, as states of version 2 did
 
 from __future__ import annotations
 
+import base64
+import io
+import itertools
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import polars as pl
@@ -21,6 +24,7 @@ from evalframe.core import cells, tables
 from evalframe.core.cells import Sums
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import Bound, lookup
+from evalframe.core.per import AnyBound, Forest, Per
 from evalframe.core.state import LEVEL, WEIGHT
 from evalframe.core.states import CLUSTER, Block, States, Use
 from evalframe.core.tables import Keys
@@ -42,8 +46,9 @@ def state_table(states: States[pl.LazyFrame]) -> pl.LazyFrame:
         raise ParameterError(f"{cluster!r} is both a group key and the cluster; it can be only one")
     header = _header(states)
     public = keys.restore() | ({} if cluster is None else {CLUSTER: cluster})
-    inner = states.tables[0].collect_schema()
-    groups = {name: inner[key] for key, name in public.items()}
+    groups = {name: states.tables[0].collect_schema()[key] for key, name in public.items()}
+    for table, block in zip(states.tables, states.blocks, strict=True):
+        groups |= {name: table.collect_schema()[name] for name in block.units}
     sums = {f":{name}": pl.Float64() for block in states.blocks for name in block.all_sums}
 
     def compute() -> pl.DataFrame:
@@ -63,7 +68,7 @@ def _one_table(
     """The tables of all blocks in turn, each sorted by groups and level."""
     marks = _type_of(header)
     marked = [
-        part.sort([*groups, LEVEL] if LEVEL in part.columns else groups).with_columns(
+        part.sort([name for name in (*groups, LEVEL) if name in part.columns]).with_columns(
             pl.lit(mark, dtype=marks).alias(BLOCK)
         )
         for part, mark in zip(parts, marks.categories, strict=True)
@@ -162,10 +167,12 @@ def read_states(table: Frame) -> States[pl.DataFrame]:
     header = _read_header(state)
     if header is None:
         raise ParameterError("the state has no rows, and so does not say what it is a state of")
-    metrics = [_bound(spec) for spec in header["metrics"]]
+    numbers = itertools.count()
+    metrics = [_metric(spec, numbers) for spec in header["metrics"]]
+    leaves = Forest.of(metrics).leaves
     keys = Keys.of(header["by"])
     cluster = header["cluster"]
-    blocks = [_block(metrics, uses) for uses in header["blocks"]]
+    blocks = [_block(leaves, uses) for uses in header["blocks"]]
     numbered = state.lazy().with_columns(_number(state.schema[BLOCK]))
     parts = []
     for number, block in enumerate(blocks):
@@ -174,27 +181,18 @@ def read_states(table: Frame) -> States[pl.DataFrame]:
             public[cluster] = CLUSTER
         public |= {f":{name}": name for name in block.all_sums}
         rows = numbered.filter(pl.col(BLOCK) == number).rename(public)
-        parts.append(rows.select(*public.values(), LEVEL))
+        parts.append(rows.select(*public.values(), *block.units, LEVEL))
     return States(keys, cluster, metrics, blocks, pl.collect_all(parts))
 
 
 def _header(states: States[pl.LazyFrame]) -> dict[str, Any]:
     """The description of the states."""
-    metrics = [
-        {
-            "metric": metric.metric.name,
-            "name": metric.name,
-            "params": dict(metric.params),
-            "columns": list(metric.columns),
-        }
-        for metric in states.metrics
-    ]
     uses = [[[use.number, use.axis_number] for use in block.uses] for block in states.blocks]
     return {
         "version": _VERSION,
         "by": list(states.keys.names),
         "cluster": states.cluster,
-        "metrics": metrics,
+        "metrics": [_spec(metric) for metric in states.metrics],
         "blocks": uses,
     }
 
@@ -242,12 +240,66 @@ def _read_header(state: pl.DataFrame) -> dict[str, Any] | None:
     return None
 
 
-def _bound(spec: dict[str, Any]) -> Bound:
-    roles = {name: pl.col(name) for name in spec["columns"] if name != WEIGHT}
-    weight = pl.col(WEIGHT) if WEIGHT in spec["columns"] else None
-    return Bound(lookup(spec["metric"]), roles, weight, spec["params"], spec["name"])
+def _spec(metric: AnyBound) -> dict[str, Any]:
+    """A metric as JSON: its name, parameters and columns; of a nested one the tree."""
+    if isinstance(metric, Bound):
+        return {
+            "metric": metric.metric.name,
+            "name": metric.name,
+            "params": dict(metric.params),
+            "columns": list(metric.columns),
+        }
+    roles = {name: _text(expr) for name, expr in metric.then.roles.items()}
+    weight = None if metric.then.weight is None else _text(metric.then.weight)
+    return {
+        "per": list(metric.unit),
+        "name": metric.name,
+        "columns": {name: _spec(part) for name, part in metric.columns.items()},
+        "weight": None if metric.weight is None else _spec(metric.weight),
+        "then": _spec(metric.then) | {"roles": roles, "weight": weight},
+        "fixed": metric.fixed,
+        "given": metric.given,
+    }
 
 
-def _block(metrics: Sequence[Bound], numbers: Sequence[Sequence[int]]) -> Block:
-    uses = [Use(number, axis_number, metrics[number]) for number, axis_number in numbers]
-    return Block(uses[0].metric.columns, uses[0].axis, uses)
+def _metric(spec: dict[str, Any], numbers: Iterator[int]) -> AnyBound:
+    """The metric of a description."""
+    if "per" not in spec:
+        # The columns of rows are not known here: those of two metrics must not seem equal.
+        number = next(numbers)
+        columns = {name: pl.col(f"{number}:{name}") for name in spec["columns"]}
+        weight = columns.pop(WEIGHT, None)
+        roles = columns
+        return Bound(lookup(spec["metric"]), roles, weight, spec["params"], spec["name"])
+    then = spec["then"]
+    roles = {name: _expr(text) for name, text in then["roles"].items()}
+    weight = None if then["weight"] is None else _expr(then["weight"])
+    return Per(
+        unit={name: pl.col(name) for name in spec["per"]},
+        columns={name: _metric(part, numbers) for name, part in spec["columns"].items()},
+        then=Bound(lookup(then["metric"]), roles, weight, then["params"], then["name"]),
+        weight=None if spec["weight"] is None else _metric(spec["weight"], numbers),
+        fixed=spec["fixed"],
+        name=spec["name"],
+        given=spec["given"],
+    )
+
+
+def _text(expr: pl.Expr) -> str | dict[str, str]:
+    """A column by its name; any other expression as Polars writes it."""
+    if expr.meta.is_column():
+        return expr.meta.output_name()
+    return {"expr": base64.b64encode(expr.meta.serialize()).decode()}
+
+
+def _expr(text: str | dict[str, str]) -> pl.Expr:
+    if isinstance(text, str):
+        return pl.col(text)
+    return pl.Expr.deserialize(io.BytesIO(base64.b64decode(text["expr"])))
+
+
+def _block(
+    leaves: Sequence[tuple[Bound, tuple[str, ...]]], numbers: Sequence[Sequence[int]]
+) -> Block:
+    uses = [Use(number, axis_number, *leaves[number]) for number, axis_number in numbers]
+    return Block(uses[0].metric.columns, uses[0].axis, uses[0].units, uses)

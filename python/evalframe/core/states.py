@@ -15,6 +15,7 @@ those of all blocks in one pass.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
@@ -23,7 +24,8 @@ import polars as pl
 
 from evalframe.core import cells, kernel
 from evalframe.core.cells import Sums
-from evalframe.core.state import LEVEL, N_MISSING, Axis, N, State, Totals
+from evalframe.core.per import AnyBound, Forest, Node
+from evalframe.core.state import LEVEL, N_MISSING, WEIGHT, Axis, N, State, Totals
 from evalframe.core.tables import Keys, starts_of_groups
 
 if TYPE_CHECKING:
@@ -35,6 +37,7 @@ Plan: TypeAlias = Literal["auto", "sorted", "levels"]
 FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
 CLUSTER = ":cluster"
+PRESENT = ":present"
 
 _PEEK = 1 << 15
 """First rows, which tell if levels are nearly unique."""
@@ -42,11 +45,19 @@ _PEEK = 1 << 15
 
 @dataclass(frozen=True)
 class Use:
-    """A metric's use of a block: the number of the metric, and of one of its axes."""
+    """The use that a flat metric makes of a block.
+
+    Attributes:
+        number: The number of the metric among the leaves.
+        axis_number: The number of one of its axes.
+        metric: The metric.
+        units: The columns of the units that it is computed in, from the outermost inwards.
+    """
 
     number: int
     axis_number: int
     metric: Bound
+    units: tuple[str, ...] = ()
 
     @property
     def axis(self) -> Axis | None:
@@ -67,17 +78,28 @@ class Block:
     Attributes:
         columns: Role expressions over the user's columns, by canonical name.
         axis: Level, direction and condition of its rows; None for plain sums.
+        units: The columns of the units whose sums are kept apart, from the outermost inwards.
         uses: The metrics that use it.
     """
 
     columns: Mapping[str, pl.Expr]
     axis: Axis | None
+    units: tuple[str, ...] = ()
     uses: list[Use] = field(default_factory=list)
 
     @property
     def plain(self) -> dict[str, pl.Expr]:
         """Sums without a level, over the canonical columns."""
-        return {name: expr for use in self.uses for name, expr in use.metric.state.sums.items()}
+        sums = {name: expr for use in self.uses for name, expr in use.metric.state.sums.items()}
+        if self.units and WEIGHT in self.columns:
+            # A unit whose rows all weigh nothing is as absent as one without rows.
+            sums[PRESENT] = (pl.col(WEIGHT).ne_missing(0.0)).cast(pl.Float64)
+        return sums
+
+    @property
+    def present(self) -> pl.Expr:
+        """How many rows a unit has, over the sums of the block."""
+        return pl.col(PRESENT) if PRESENT in self.plain else pl.col(N) + pl.col(N_MISSING)
 
     @property
     def sums(self) -> dict[str, pl.Expr]:
@@ -97,7 +119,7 @@ class Block:
     def admits(self, use: Use) -> bool:
         """Return True if another metric's sums on an axis fit into the block."""
         mine, other = self.axis, use.axis
-        if (mine is None) != (other is None):
+        if (mine is None) != (other is None) or self.units != use.units:
             return False
         if self.columns.keys() != use.metric.columns.keys():
             return False
@@ -111,6 +133,7 @@ class Block:
     def of_rows(self, rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
         """The additive table of rows that have the canonical columns."""
         level = [] if self.axis is None else [kernel.level_of(self.axis).alias(LEVEL)]
+        keys = [*keys, *self.units]
         return self.added_up(rows.select(*keys, *level, **self.all_sums), keys)
 
     def added_up(self, rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
@@ -177,29 +200,40 @@ class States(Generic[FrameT]):
         blocks: The sums that they share.
         tables: The additive table of each block, keys and cluster under internal names.
         source: The rows, if the tables are plans over rows.
+        drawn: For each node of nested metrics True if draws are of its units, once clusters are
+            known; see `resample.nested`.
     """
 
     keys: Keys
     cluster: str | None
-    metrics: Sequence[Bound]
+    metrics: Sequence[AnyBound]
     blocks: Sequence[Block]
     tables: Sequence[FrameT]
     source: pl.LazyFrame | None = None
+    drawn: Mapping[tuple[tuple[str, ...], bool], bool] = field(default_factory=dict)
 
     @staticmethod
     def of(
-        frame: pl.LazyFrame, metrics: Sequence[Bound], keys: Keys, cluster: pl.Expr | None = None
+        frame: pl.LazyFrame, metrics: Sequence[AnyBound], keys: Keys, cluster: pl.Expr | None = None
     ) -> States[pl.LazyFrame]:
         """States of rows, not yet computed."""
+        forest = Forest.of(metrics)
         blocks = share(metrics)
         extra = [] if cluster is None else [cluster.alias(CLUSTER)]
         inner = keys.inner + [CLUSTER] * len(extra)
-        tables = [
-            block.of_rows(frame.select(*keys.select(), *extra, **block.columns), inner)
-            for block in blocks
-        ]
+        units = forest.unit_columns(frame)
+        tables = []
+        for block in blocks:
+            own = {name: units[name] for name in block.units}
+            rows = frame.select(*keys.select(), *extra, **own, **block.columns)
+            tables.append(block.of_rows(rows, inner))
         name = None if cluster is None else cluster.meta.output_name()
         return States(keys, name, metrics, blocks, tables, frame)
+
+    @functools.cached_property
+    def forest(self) -> Forest:
+        """The metrics as leaves and nodes."""
+        return Forest.of(self.metrics)
 
     def collected(self) -> States[pl.DataFrame]:
         """The same, computed. All tables are computed together, so that a scan is read once."""
@@ -208,7 +242,8 @@ class States(Generic[FrameT]):
     def _collected(self, numbers: Sequence[int]) -> list[pl.DataFrame]:
         """The tables of some blocks."""
         tables = None
-        if self.source is not None and self.cluster is None:
+        nested = any(self.blocks[number].units for number in numbers)
+        if self.source is not None and self.cluster is None and not nested:
             keys = dict(zip(self.keys.inner, self.keys.exprs, strict=True))
             sums = [self.blocks[number].over_rows() for number in numbers]
             tables = cells.added_up(self.source, keys, sums)
@@ -216,15 +251,16 @@ class States(Generic[FrameT]):
 
     def with_tables(self, tables: Sequence[pl.DataFrame]) -> States[pl.DataFrame]:
         """States of the same metrics with other tables."""
-        return States(self.keys, self.cluster, self.metrics, self.blocks, tables)
+        return replace(self, tables=tables, source=None)  # type: ignore[arg-type, return-value]
 
     def of_metrics(self, numbers: Sequence[int]) -> States[FrameT]:
         """States of some of the metrics, whose sums the tables contain."""
         metrics = [self.metrics[number] for number in numbers]
         blocks = share(metrics)
+        leaves = [leaf for number in numbers for leaf in self.forest.numbers[number]]
         tables = []
         for block in blocks:
-            use = (numbers[block.uses[0].number], block.uses[0].axis_number)
+            use = (leaves[block.uses[0].number], block.uses[0].axis_number)
             tables.append(
                 next(
                     table
@@ -232,7 +268,33 @@ class States(Generic[FrameT]):
                     if use in [(each.number, each.axis_number) for each in other.uses]
                 )
             )
-        return replace(self, metrics=metrics, blocks=blocks, tables=tables)
+        # Columns of units are numbered anew.
+        forest = Forest.of(metrics)
+        roots = zip([self.forest.roots[number] for number in numbers], forest.roots, strict=True)
+        nodes = [
+            pair
+            for mine, other in roots
+            if isinstance(mine, Node) and isinstance(other, Node)
+            for pair in zip(mine.nodes, other.nodes, strict=True)
+        ]
+        renamed = [
+            table.rename(
+                dict(
+                    zip(
+                        self.forest.leaves[leaves[block.uses[0].number]][1],
+                        block.units,
+                        strict=False,
+                    )
+                )
+            )
+            for table, block in zip(tables, blocks, strict=True)
+        ]
+        drawn = {
+            (other.path, other.per.fixed): self.drawn[mine.path, mine.per.fixed]
+            for mine, other in nodes
+            if (mine.path, mine.per.fixed) in self.drawn
+        }
+        return replace(self, metrics=metrics, blocks=blocks, tables=renamed, drawn=drawn)
 
     def groups(self) -> pl.DataFrame:
         """All groups, sorted by the keys; one row without columns if there are no keys."""
@@ -242,8 +304,9 @@ class States(Generic[FrameT]):
         return keys.unique().sort(self.keys.inner).collect()
 
     def finishes(self) -> list[tuple[pl.Expr, pl.Expr, pl.Expr]]:
-        """For each metric its value, n and n_missing over the columns `<block>:<name>`."""
-        named: list[dict[str, pl.Expr]] = [{} for _ in self.metrics]
+        """For each leaf its value, n and n_missing over the columns `<block>:<name>`."""
+        leaves = self.forest.leaves
+        named: list[dict[str, pl.Expr]] = [{} for _ in leaves]
         for number, block in enumerate(self.blocks):
             for use in block.uses:
                 columns_of_metric = named[use.number]
@@ -253,13 +316,21 @@ class States(Generic[FrameT]):
                     columns_of_metric.setdefault(name, pl.col(f"{number}:{name}"))
         return [
             (metric.state.finish(Totals(columns)), columns[N], columns[N_MISSING])
-            for metric, columns in zip(self.metrics, named, strict=True)
+            for (metric, _), columns in zip(leaves, named, strict=True)
         ]
 
-    def totals(self, plan: Plan = "auto") -> pl.DataFrame:
-        """Totals and terms, one row per group, as columns `<block>:<name>`."""
+    def totals(self, plan: Plan = "auto") -> dict[tuple[str, ...], pl.DataFrame]:
+        """Totals and terms as columns `<block>:<name>`, by the columns of units.
+
+        Flat metrics have one row per group under the key `()`, others one per group and unit.
+        """
         parts = self._totals_of_tables() if self.source is None else self._totals_of_rows(plan)
-        return _side_by_side(parts, self.keys.inner)
+        by_units: dict[tuple[str, ...], dict[int, pl.DataFrame]] = {}
+        for number, (block, part) in enumerate(zip(self.blocks, parts, strict=True)):
+            by_units.setdefault(block.units, {})[number] = part
+        return {
+            units: _side_by_side(some, _inner(self.keys, units)) for units, some in by_units.items()
+        }
 
     def _totals_of_rows(self, plan: Plan) -> list[pl.DataFrame]:
         assert self.source is not None
@@ -267,36 +338,23 @@ class States(Generic[FrameT]):
         totals: dict[int, pl.DataFrame] = {}
         for number, block in enumerate(self.blocks):
             rows = self.source.select(*self.keys.select(), **block.columns)
-            if block.axis is not None and _sorts(rows, block.axis, plan):
+            if block.axis is not None and not block.units and _sorts(rows, block.axis, plan):
                 totals[number] = block.totals_of_rows(rows, keys)
         rest = [number for number in range(len(self.blocks)) if number not in totals]
         for number, table in zip(rest, self._collected(rest), strict=True):
-            totals[number] = self.blocks[number].totals_of_levels(table, keys)
+            block = self.blocks[number]
+            totals[number] = block.totals_of_levels(table, _inner(self.keys, block.units))
         return [totals[number] for number in range(len(self.blocks))]
 
     def _totals_of_tables(self) -> list[pl.DataFrame]:
-        inner = self.keys.inner
-        keys = {key: pl.col(key) for key in inner}
         parts = []
         for block, table in zip(self.blocks, self.tables, strict=True):
+            inner = _inner(self.keys, block.units)
+            keys = {key: pl.col(key) for key in inner}
             sums = cells.added_up(table.lazy(), keys, [block.over_sums()])
             levels = block.added_up(table.lazy(), inner).collect() if sums is None else sums[0]
             parts.append(block.totals_of_levels(levels, inner))
         return parts
-
-    def estimates(self, totals: pl.DataFrame) -> pl.DataFrame:
-        """The long result without uncertainty, from totals and terms per group."""
-        rows = [
-            pl.struct(
-                pl.lit(metric.name).alias("metric"),
-                value.alias("estimate"),
-                n.round().cast(pl.Int64).alias("n"),
-                n_missing.round().cast(pl.Int64).alias("n_missing"),
-            )
-            for metric, (value, n, n_missing) in zip(self.metrics, self.finishes(), strict=True)
-        ]
-        long = totals.select(*self.keys.inner, pl.concat_list(rows).alias(":rows"))
-        return long.explode(":rows", empty_as_null=False).unnest(":rows")
 
 
 def stacked(states: Sequence[States[pl.LazyFrame]]) -> States[pl.LazyFrame]:
@@ -308,18 +366,23 @@ def stacked(states: Sequence[States[pl.LazyFrame]]) -> States[pl.LazyFrame]:
     return replace(states[0], tables=tables, source=None)
 
 
-def share(metrics: Sequence[Bound]) -> list[Block]:
-    """The fewest blocks for the states of all metrics."""
+def share(metrics: Sequence[AnyBound]) -> list[Block]:
+    """The fewest blocks for the states of all leaves."""
     blocks: list[Block] = []
-    for number, metric in enumerate(metrics):
+    for number, (metric, units) in enumerate(Forest.of(metrics).leaves):
         for axis_number in range(len(metric.state.axes) or 1):
-            use = Use(number, axis_number, metric)
+            use = Use(number, axis_number, metric, units)
             block = next((block for block in blocks if block.admits(use)), None)
             if block is None:
-                block = Block(metric.columns, use.axis)
+                block = Block(metric.columns, use.axis, units)
                 blocks.append(block)
             block.uses.append(use)
     return blocks
+
+
+def _inner(keys: Keys, units: Sequence[str]) -> list[str]:
+    """Internal names of keys and units."""
+    return [*keys.inner, *units]
 
 
 def _agree(mine: Mapping[str, pl.Expr], others: Mapping[str, pl.Expr]) -> bool:
@@ -349,10 +412,10 @@ def _per_group(
     return pl.DataFrame(groups | values)
 
 
-def _side_by_side(totals: Sequence[pl.DataFrame], keys: list[str]) -> pl.DataFrame:
-    """Totals of all blocks, whose groups are the same and sorted, as columns `<block>:<name>`."""
+def _side_by_side(parts: Mapping[int, pl.DataFrame], keys: list[str]) -> pl.DataFrame:
+    """Totals of blocks, whose groups are the same and sorted, as columns `<block>:<name>`."""
     named = [
         part.rename({name: f"{number}:{name}" for name in part.columns if name not in keys})
-        for number, part in enumerate(totals)
+        for number, part in parts.items()
     ]
     return pl.concat([named[0], *(part.drop(keys) for part in named[1:])], how="horizontal")

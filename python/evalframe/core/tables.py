@@ -10,6 +10,7 @@ import polars as pl
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.metric import Bound, MetricExpr
+from evalframe.core.per import AnyBound, leaves_of, units_of
 from evalframe.core.rows import as_expr, columns_read, is_row_level
 from evalframe.core.state import WEIGHT
 from evalframe.core.typing import Frame, IntoExpr
@@ -30,6 +31,14 @@ RESULT = {
     "drop_rate": pl.Float64(),
 }
 """Columns of every result, after the group keys."""
+
+NESTED = {
+    "n_units": pl.Int64(),
+    "n_units_missing": pl.Int64(),
+    "drawn": pl.String(),
+    "unit_drop_rate": pl.Float64(),
+}
+"""Further columns if a metric over units is among the metrics; null for flat ones."""
 
 
 @dataclass(frozen=True)
@@ -71,16 +80,32 @@ class Keys:
         return dict(zip(self.inner, self.names, strict=True))
 
 
-def result_schema(frame: pl.LazyFrame, keys: Keys) -> pl.Schema:
+def result_schema(frame: pl.LazyFrame, keys: Keys, metrics: Sequence[AnyBound]) -> pl.Schema:
     """Columns and dtypes of the result for these keys of this frame."""
-    return pl.Schema({**frame.select(keys.exprs).collect_schema(), **RESULT})
+    nested = NESTED if any(units_of(metric) for metric in metrics) else {}
+    return pl.Schema({**frame.select(keys.exprs).collect_schema(), **RESULT, **nested})
+
+
+def check_units(metrics: Sequence[AnyBound], keys: Keys) -> None:
+    """Raise ParameterError if a group key is also a unit."""
+    for metric in metrics:
+        for unit in units_of(metric):
+            for name, expr in unit.items():
+                if any(expr.meta.eq(key) for key in keys.exprs):
+                    raise ParameterError(
+                        f"{name!r} is a group key and a unit of {metric.name!r}: each group would "
+                        "have one"
+                    )
 
 
 def check_columns(frame: pl.LazyFrame, metrics: Sequence[pl.Expr], *others: pl.Expr) -> None:
     """Raise if the frame lacks a column that is read, or a role of a metric is no number."""
     present = frame.collect_schema().names()
     for expr in metrics:
-        exprs = list(expr.bound.columns.values()) if isinstance(expr, MetricExpr) else [expr]
+        bounds = leaves_of(expr.bound) if isinstance(expr, MetricExpr) else []
+        exprs = [column for bound in bounds for column in bound.columns.values()] or [expr]
+        if isinstance(expr, MetricExpr):
+            exprs += [each for unit in units_of(expr.bound) for each in unit.values()]
         missing = columns_read(exprs) - set(present)
         if missing:
             raise MissingColumnsError.of(f"metric {expr.meta.output_name()!r}", missing, present)
@@ -91,8 +116,8 @@ def check_columns(frame: pl.LazyFrame, metrics: Sequence[pl.Expr], *others: pl.E
                 f"{others_rows[0].meta.undo_aliases()}; groups, shards and resamples would each "
                 "give another one. Add it to the table first, by with_columns(...)"
             )
-        if isinstance(expr, MetricExpr):
-            _check_types(frame, expr.bound)
+        for bound in bounds:
+            _check_types(frame, bound)
     missing = columns_read(others) - set(present)
     if missing:
         raise MissingColumnsError.of("the grouping", missing, present)
@@ -126,11 +151,12 @@ def starts_of_groups(frame: pl.DataFrame, keys: Sequence[str]) -> Ints:
 def finished(long: pl.DataFrame, keys: Keys, order: Sequence[str]) -> pl.DataFrame:
     """The result with all its columns, in order of keys and then of the metrics asked for."""
     present = long.columns
+    columns = RESULT | (NESTED if "n_units" in present else {})
     filled = [
         (pl.col(name).fill_nan(None) if dtype == pl.Float64 else pl.col(name))
         if name in present
         else pl.lit(None, dtype=dtype).alias(name)
-        for name, dtype in RESULT.items()
+        for name, dtype in columns.items()
     ]
     rank = pl.col("metric").replace_strict(list(order), list(range(len(order))))
     return (
@@ -160,7 +186,7 @@ def stateless(frame: pl.LazyFrame, keys: Keys, exprs: Sequence[pl.Expr]) -> pl.D
     return long.explode(":rows", empty_as_null=False).unnest(":rows")
 
 
-def split(metrics: Sequence[pl.Expr]) -> tuple[list[Bound], list[pl.Expr]]:
+def split(metrics: Sequence[pl.Expr]) -> tuple[list[AnyBound], list[pl.Expr]]:
     """Metrics that declare a state, and expressions that do not; their names must differ."""
     names = [expr.meta.output_name() for expr in metrics]
     twice = sorted({name for name in names if names.count(name) > 1})

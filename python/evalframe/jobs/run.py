@@ -297,8 +297,12 @@ def provenance(outcome: Outcome) -> dict[str, Any]:
         **versions(),
         "job": msgspec.to_builtins(outcome.job),
         "metrics": [
-            {"name": m.bound.name, "metric": m.metric.name, "arguments": dict(m.bound.params)}
-            for m in outcome.metrics
+            {
+                "name": each.bound.name,
+                "metric": each.metric.name,
+                "arguments": getattr(each.bound, "params", {}),
+            }
+            for each in outcome.metrics
         ],
         "records": outcome.report.describe(),
         "inputs": outcome.inputs.describe(digest=outcome.job.hash_inputs),

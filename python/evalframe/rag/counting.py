@@ -11,6 +11,7 @@ from polars import selectors as cs
 from evalframe.core.choices import Dropped, check_choice
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
+from evalframe.core.per import leaves_of
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.special import wilson
 from evalframe.core.tables import Keys, lazy
@@ -192,7 +193,7 @@ def _wide(
     }
     exprs = _counts(counters, weight)
     for name, metric in weighted.items():
-        bound = metric.bound
+        (bound,) = leaves_of(metric.bound)
         rows_of_rate = bound.metric.state(bound.columns, bound.params).sums["rows"]
         exprs += [metric.alias(name), rows_of_rate.sum().alias(_ROWS + name)]
     keyed = rows.with_columns(keys.select())

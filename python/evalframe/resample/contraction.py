@@ -17,9 +17,9 @@ give all values at once, B x G x levels numbers at a time: chunks of replicates 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import polars as pl
@@ -39,8 +39,24 @@ GROUP = ":group"
 _DENSE = 24
 """A matrix product does this many multiplications in the time of gathering one entry."""
 
+_SMALL = 64
+"""Parts of fewer entries than this go together into one sparse product."""
+
 _CROWDED = 4
 """With more entries per level than this, a sparse product is faster than gathering them."""
+
+
+class Weighable(Protocol):
+    """Metrics that have values for any weights of clusters."""
+
+    clusters: int
+
+    @property
+    def width(self) -> int:
+        """Numbers held per replicate."""
+
+    def values(self, weights: Chunk) -> Floats:
+        """Metrics by replicates by groups; NaN where a metric is undefined or no row was drawn."""
 
 
 @dataclass
@@ -142,14 +158,14 @@ class Levels:
         gathers = self.dense is None and self.sparse is None
         return len(self.owner if gathers else self.first)
 
-    def sums(self, weights: Chunk, product: Floats) -> dict[str, Floats]:
+    def sums(self, weights: Chunk, dense: Floats) -> dict[str, Floats]:
         """Sums per level, replicates by levels of all groups, flattened."""
-        # `product` is that of the weights and the dense matrices side by side, if there are any.
+        # `dense` is the product of the weights and the dense matrices, if there are any.
         if self.dense is not None:
-            parts = np.split(product, len(self.dense), axis=1)
+            parts = np.split(dense, len(self.dense), axis=1)
             return {name: part.ravel() for name, part in zip(self.dense, parts, strict=True)}
         if self.sparse is not None:
-            return {name: _product(weights, each).ravel() for name, each in self.sparse.items()}
+            return {name: product(weights, each).ravel() for name, each in self.sparse.items()}
         # Most levels have one entry: only what is beyond a level's first entry needs adding up.
         gathered = _gathered(weights, self.owner[self.first])
         firsts = {name: values[self.first] for name, values in self.entries.items()}
@@ -169,15 +185,73 @@ def _gathered(weights: Chunk, owner: Ints) -> Floats:
     return np.take(weights, owner, axis=1) if isinstance(weights, np.ndarray) else weights[:, owner]
 
 
-def _product(weights: Chunk, matrix: Any) -> Floats:
+def product(weights: Chunk, matrix: Any) -> Floats:
     """Replicates by levels, from a sparse matrix of levels by clusters."""
-    product: Floats
+    result: Floats
     if isinstance(weights, np.ndarray):
-        product = (matrix @ np.ascontiguousarray(weights.T)).T
+        result = (matrix @ np.ascontiguousarray(weights.T)).T
     else:
         bumped = matrix[:, weights.first : weights.first + weights.rows].toarray().T
-        product = matrix.sum(axis=1) + weights.by * bumped
-    return product
+        result = matrix.sum(axis=1) + weights.by * bumped
+    return result
+
+
+class _Blocks:
+    """Totals of many groups that have few of the clusters each, such as the cells of units.
+
+    Groups of one part, such as the cells of one task for all models, have the same clusters: their
+    totals are one dense product of the weights of those alone. Parts of few entries go together
+    into one sparse product. Sums that are equal, or 0 everywhere, are computed once, or not at all.
+    """
+
+    def __init__(
+        self, owner: Ints, group: Ints, sums: Mapping[str, Floats], parts: Ints, clusters: int
+    ) -> None:
+        from scipy import sparse
+
+        self._alias: dict[str, str | None] = {}
+        distinct: dict[str, Floats] = {}
+        for name, values in sums.items():
+            same = (other for other, theirs in distinct.items() if np.array_equal(values, theirs))
+            self._alias[name] = next(same, name) if values.any() else None
+            if self._alias[name] == name:
+                distinct[name] = values
+        self._names = list(distinct)
+        values = np.stack([*distinct.values()], axis=1) if distinct else np.zeros((len(owner), 0))
+        part = parts[group]
+        order = np.argsort(part, kind="stable")
+        edges = np.searchsorted(part[order], np.arange(int(parts.max(initial=-1)) + 2))
+        is_small = np.diff(edges) < _SMALL
+        self._dense: list[tuple[Ints, Ints, Floats]] = []
+        for number in np.flatnonzero(~is_small):
+            entries = order[edges[number] : edges[number + 1]]
+            chosen, row = np.unique(owner[entries], return_inverse=True)
+            groups, column = np.unique(group[entries], return_inverse=True)
+            matrix = np.zeros((len(chosen), len(groups), len(self._names)))
+            matrix[row, column] = values[entries]
+            self._dense.append((chosen, groups, matrix.reshape(len(chosen), -1)))
+        few = order[np.repeat(is_small, np.diff(edges))]
+        groups, column = np.unique(group[few], return_inverse=True)
+        shape = (len(groups), clusters)
+        self._few = groups
+        self._sparse = [
+            sparse.csc_array((values[few, i], (column, owner[few])), shape=shape)
+            for i in range(len(self._names))
+        ]
+
+    def totals(self, weights: Chunk, groups: int) -> dict[str, Floats]:
+        """Replicates by groups, flattened, by the name of the sum."""
+        draws = len(weights)
+        result = np.zeros((len(self._names), draws, groups))
+        for chosen, places, matrix in self._dense:
+            summed = (_gathered(weights, chosen) @ matrix).reshape(draws, len(places), -1)
+            result[:, :, places] = np.moveaxis(summed, -1, 0)
+        if len(self._few):
+            for number, each in enumerate(self._sparse):
+                result[number][:, self._few] = product(weights, each)
+        flat = dict(zip(self._names, result.reshape(len(self._names), -1), strict=True))
+        nothing = np.zeros(draws * groups)
+        return {n: nothing if of is None else flat[of] for n, of in self._alias.items()}
 
 
 class Contraction:
@@ -190,8 +264,11 @@ class Contraction:
         finishes: The metrics over `columns`.
     """
 
-    def __init__(self, states: States[pl.DataFrame], groups: int, clusters: int) -> None:
+    def __init__(
+        self, states: States[pl.DataFrame], groups: int, clusters: int, parts: Ints | None = None
+    ) -> None:
         self.groups, self.clusters = groups, clusters
+        self._parts = parts
         blocks, tables = states.blocks, states.tables
         self.sums = [list(block.all_sums) for block in blocks]
         self.terms: list[list[tuple[str, Axis]]] = [block.terms for block in blocks]
@@ -211,10 +288,16 @@ class Contraction:
         # One product serves all: reading the weights is what it costs.
         dense = [list(each.dense.values()) if each and each.dense else [] for each in self.levels]
         matrices = [
-            np.hstack([totals, *more]) for totals, more in zip(self._totals, dense, strict=True)
+            np.hstack([np.empty((clusters, 0)) if isinstance(totals, _Blocks) else totals, *more])
+            for totals, more in zip(self._totals, dense, strict=True)
         ]
         self._cuts = np.cumsum([matrix.shape[1] for matrix in matrices])[:-1]
         self._states = np.hstack(matrices)
+
+    @property
+    def has_levels(self) -> bool:
+        """True if a metric orders rows."""
+        return any(levels is not None for levels in self.levels)
 
     @property
     def width(self) -> int:
@@ -222,7 +305,8 @@ class Contraction:
         levels = [each.width for each in self.levels if each is not None]
         return max([self.groups * len(self.finishes), *levels])
 
-    def _total_matrix(self, names: list[str], table: pl.DataFrame) -> Floats:
+    def _total_matrix(self, names: list[str], table: pl.DataFrame) -> Floats | _Blocks:
+        """Sums of clusters: clusters by groups and sums; in blocks if most are 0."""
         states = table.group_by(GROUP, CLUSTER).agg(pl.col(names).sum())
         infinite = states.select(~pl.all_horizontal(pl.col(names).is_finite())).to_series().sum()
         if infinite:
@@ -230,16 +314,21 @@ class Contraction:
                 f"sums of {infinite} clusters are infinite, and their weighted sums are undefined; "
                 "filter the rows with infinite values first"
             )
+        owner, group = states[CLUSTER].to_numpy(), states[GROUP].to_numpy()
+        if self._parts is not None:
+            sums = {name: states[name].to_numpy() for name in names}
+            return _Blocks(
+                owner.astype(np.int64), group.astype(np.int64), sums, self._parts, self.clusters
+            )
         matrix = np.zeros((self.clusters, self.groups, len(names)))
-        matrix[states[CLUSTER].to_numpy(), states[GROUP].to_numpy()] = states.select(
-            names
-        ).to_numpy()
+        matrix[owner, group] = states.select(names).to_numpy()
         return matrix.reshape(self.clusters, -1)
 
     def counts(self) -> dict[str, Ints]:
         """Numbers of rows that each metric uses and leaves out, metrics by groups."""
         columns: dict[str, Floats] = {}
         for number, (names, matrix) in enumerate(zip(self.sums, self._totals, strict=True)):
+            assert isinstance(matrix, np.ndarray), "cells of units are counted by unit"
             summed = matrix.sum(axis=0).reshape(self.groups, len(names))
             columns |= {f"{number}:{name}": summed[:, i] for i, name in enumerate(names)}
         frame = pl.DataFrame(columns)
@@ -253,7 +342,11 @@ class Contraction:
     @property
     def totals(self) -> list[Floats]:
         """For each block the sums of clusters: clusters by groups by sums."""
-        return [matrix.reshape(self.clusters, self.groups, -1) for matrix in self._totals]
+        return [
+            matrix.reshape(self.clusters, self.groups, -1)
+            for matrix in self._totals
+            if isinstance(matrix, np.ndarray)
+        ]
 
     def points(self) -> Floats:
         """Metrics by groups with every cluster once; NaN where a metric is undefined."""
@@ -279,10 +372,14 @@ class Contraction:
         """Columns that the finishes read, a row for each replicate and group."""
         columns: dict[str, Floats] = {}
         products = np.split(weights @ self._states, self._cuts, axis=1)
-        for number, (names, product) in enumerate(zip(self.sums, products, strict=True)):
-            summed, rest = np.split(product, [self._totals[number].shape[1]], axis=1)
-            summed = summed.reshape(-1, len(names))
-            totals = {name: np.ascontiguousarray(summed[:, i]) for i, name in enumerate(names)}
+        for number, (names, rest) in enumerate(zip(self.sums, products, strict=True)):
+            matrix = self._totals[number]
+            if isinstance(matrix, _Blocks):
+                totals = matrix.totals(weights, self.groups)
+            else:
+                summed, rest = np.split(rest, [matrix.shape[1]], axis=1)
+                summed = summed.reshape(-1, len(names))
+                totals = {name: np.ascontiguousarray(summed[:, i]) for i, name in enumerate(names)}
             levels = self.levels[number]
             if levels is not None:
                 sums = levels.sums(weights, rest)

@@ -18,6 +18,7 @@ import polars as pl
 from evalframe.core.states import CLUSTER, States
 from evalframe.resample.contraction import GROUP
 from evalframe.resample.intervals import INTERVALS
+from evalframe.resample.levels import check_terms, with_levels
 from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known
 
 if TYPE_CHECKING:
@@ -223,6 +224,7 @@ class Pool:
         clusters: Number of clusters.
         weights: How often each of them is drawn; of a bootstrap.
         owned: The clusters of each group, clusters by groups; None if each group has all.
+        strata: The stratum of each cluster, if they have one.
     """
 
     groups: pl.Series
@@ -232,6 +234,7 @@ class Pool:
     clusters: int
     weights: Weights | None
     owned: Floats | None
+    strata: Ints | None = None
 
     @property
     def drawn(self) -> Weights:
@@ -273,6 +276,8 @@ def pools(
     states = states.with_tables(tables)
     cells = pl.concat([table.select(GROUP, *on) for table in tables]).unique()
     check_known(cells[on[-1]])
+    check_terms(states, on)
+    states = with_levels(method, states, on)
     if boards is None:
         cells = cells.with_columns(pl.col(GROUP).alias(BOARD))
     else:
@@ -310,6 +315,7 @@ class _Run(NamedTuple):
         replicates: Number of replicates.
         mixed: True if boards have some of the places each.
         weights: Of chosen places; all in order, unless they are mixed.
+        strata: The stratum of each place, if clusters have one.
     """
 
     clusters: pl.DataFrame
@@ -317,6 +323,7 @@ class _Run(NamedTuple):
     replicates: int
     mixed: bool
     weights: Callable[[Ints], Weights] | None
+    strata: Ints | None = None
 
 
 def _runs(method: Method, drawn: pl.DataFrame, on: list[str]) -> Iterator[_Run]:
@@ -324,11 +331,12 @@ def _runs(method: Method, drawn: pl.DataFrame, on: list[str]) -> Iterator[_Run]:
     if len(on) > 1:
         from evalframe.resample.strata import SLOT, STRATUM_SIZE, strata_of, stratified_weights
 
-        assert isinstance(method, Bootstrap)
         strata = strata_of(method, drawn, [BOARD], *on)
         renamed = strata.members.rename({SLOT: _PLACE, STRATUM_SIZE: _ALIKE})
-        weights = stratified_weights(method, strata)
-        yield _Run(renamed, len(strata.names), replicates, True, partial(_chosen, weights))
+        chosen = None
+        if isinstance(method, Bootstrap):
+            chosen = partial(_chosen, stratified_weights(method, strata))
+        yield _Run(renamed, len(strata.names), replicates, True, chosen, strata.firsts)
         return
     (cluster,) = on
     drawn = drawn.with_columns(pl.len().over(BOARD).alias(_ALIKE)).sort(BOARD, cluster)
@@ -387,4 +395,6 @@ def _pool(run: _Run, states: States[pl.DataFrame], cells: pl.DataFrame, on: list
     varies = np.bincount(alternatives, minlength=len(groups)) > 0
     varying = np.where(varies, counts, np.minimum(counts, 1))
     weights = None if run.weights is None else run.weights(places)
-    return Pool(groups[GROUP], counts, varying, states.with_tables(chosen), total, weights, owned)
+    strata = None if run.strata is None else run.strata[places]
+    placed_states = states.with_tables(chosen)
+    return Pool(groups[GROUP], counts, varying, placed_states, total, weights, owned, strata)

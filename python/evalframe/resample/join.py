@@ -53,7 +53,7 @@ def spread_of_rows(
             pl.lit(0, dtype=pl.Int64).alias("n_clusters"), pl.lit(0.0).alias("drop_rate")
         )
     check_enough(owned[CLUSTER], rows[CLUSTER])
-    if isinstance(method, Bootstrap) and method.within is not None:
+    if method.within is not None:
         raise ParameterError(
             f"draws within {str(method.within)!r} need metrics that declare a state; "
             f"{exprs[0].meta.output_name()!r} does not. Declare it with @ef.metric"

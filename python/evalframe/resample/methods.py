@@ -107,8 +107,7 @@ class Bootstrap:
         check_choice("interval", self.interval, Interval)
         check_choice("draws", self.draws, Draws)
         _check_level(self.level)
-        if self.within is not None and self.cluster is None:
-            raise ParameterError("within says where clusters are drawn; name the cluster, too")
+        _check_within(self.within, self.cluster)
 
     @property
     def of_differences(self) -> Bootstrap:
@@ -125,9 +124,11 @@ class Jackknife:
 
     Attributes:
         cluster: What is left out; a column or an expression. None takes every row as a cluster.
+        within: Strata, such as tasks: each has its own mean of estimates, and what they add up to
+            has no error from small strata; a stratum of one cluster adds nothing.
         level: Nominal coverage of the interval: standard errors times a quantile of Student's t
-            with one degree of freedom less than clusters, cut off at the range that the metric
-            declares.
+            with the clusters less the strata (one if there are none) for degrees of freedom, cut
+            off at the range that the metric declares.
         progress: Called with the numbers of finished and of all replicates.
 
     Examples:
@@ -142,10 +143,12 @@ class Jackknife:
 
     cluster: IntoExpr | None = None
     level: float = 0.95
+    within: IntoExpr | None = None
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
         _check_level(self.level)
+        _check_within(self.within, self.cluster)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,9 +165,10 @@ class Linearized:
 
     Attributes:
         cluster: What is independent; None takes every row as a cluster.
+        within: Strata, as for `Jackknife`.
         level: Nominal coverage of the interval: standard errors times a quantile of Student's t
-            with one degree of freedom less than clusters, cut off at the range that the metric
-            declares.
+            with the clusters less the strata (one if there are none) for degrees of freedom, cut
+            off at the range that the metric declares.
         progress: Called with the numbers of finished and of all replicates.
 
     Examples:
@@ -179,10 +183,12 @@ class Linearized:
 
     cluster: IntoExpr | None = None
     level: float = 0.95
+    within: IntoExpr | None = None
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
         _check_level(self.level)
+        _check_within(self.within, self.cluster)
 
 
 Method: TypeAlias = Bootstrap | Jackknife | Linearized
@@ -191,6 +197,11 @@ Method: TypeAlias = Bootstrap | Jackknife | Linearized
 def _check_level(level: float) -> None:
     if not isinstance(level, int | float) or not 0 < level < 1:
         raise ParameterError(f"level must lie in (0, 1), got {level!r}; 0.95 is customary")
+
+
+def _check_within(within: IntoExpr | None, cluster: IntoExpr | None) -> None:
+    if within is not None and cluster is None:
+        raise ParameterError("within says where clusters are drawn; name the cluster, too")
 
 
 def check_known(clusters: pl.Series) -> None:

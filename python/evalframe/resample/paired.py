@@ -12,13 +12,14 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 from evalframe.core.states import CLUSTER, States
 from evalframe.resample import draws, intervals
-from evalframe.resample.contraction import GROUP, Contraction
+from evalframe.resample.contraction import GROUP
 from evalframe.resample.draws import BATCH, BOARD, Boards, Pool, cluster_columns, pools
 from evalframe.resample.methods import Bootstrap, reporter
+from evalframe.resample.nested import apart, contract, shared_units
 from evalframe.resample.uncertainty import replicates
 
 if TYPE_CHECKING:
-    from evalframe.core.metric import Bound
+    from evalframe.core.per import AnyBound
     from evalframe.core.segments import Floats, Ints
 
 
@@ -99,8 +100,19 @@ def paired_spread(
             "people or items are compared by paired=False"
         )
     numbered = states.with_tables([_number(table, shared, by, side, names) for table in tables])
+    is_nested = any(block.units for block in states.blocks)
+    if is_nested:
+        outer = states.forest.outer
+        numbered = numbered.with_tables(
+            [
+                shared_units(table, block.units, outer) if block.units else table
+                for table, block in zip(numbered.tables, states.blocks, strict=True)
+            ]
+        )
     boards = _boards(tables, on, len(pairs), together=matching is not None)
     contents = _contents(present, pairs, shared, by, side)
+    if is_nested:  # A side has the units that it shares with the other, which differ between pairs.
+        contents = np.arange(2 * len(pairs))
     numbers = pairs.with_row_index(":pair")
     apart = numbers.join(shared, on=":pair", how="anti").drop(":pair")
     parts = [undefined(apart, metrics, ["n_clusters"])]
@@ -119,7 +131,7 @@ def paired_spread(
 
 
 def one_family(
-    result: pl.DataFrame, bounds: Sequence[Bound], by: list[str], correction: str
+    result: pl.DataFrame, bounds: Sequence[AnyBound], by: list[str], correction: str
 ) -> pl.DataFrame:
     """All differences in order, with p-values that are corrected for each other."""
     order = {bound.name: number for number, bound in enumerate(bounds)}
@@ -239,7 +251,9 @@ def _distinct(pool: Pool, content: Ints) -> tuple[States[pl.DataFrame], Ints]:
     return pool.states.with_tables(tables), which
 
 
-def undefined(pairs: pl.DataFrame, metrics: Sequence[Bound], counts: Sequence[str]) -> pl.DataFrame:
+def undefined(
+    pairs: pl.DataFrame, metrics: Sequence[AnyBound], counts: Sequence[str]
+) -> pl.DataFrame:
     """Rows for pairs that cannot be compared: nulls, no clusters and a drop rate of 1."""
     names = pl.DataFrame({"metric": [metric.name for metric in metrics]})
     values = ("estimate_left", "estimate_right", "delta", "std_error", "lower", "upper", "p_value")
@@ -255,7 +269,7 @@ def _of_pool(
 ) -> Iterator[dict[str, Floats]]:
     """Columns of the result for each metric, one number for each pair."""
     states, which = _distinct(pool, content)
-    contraction = Contraction(states, int(which.max()) + 1, pool.clusters)
+    contraction = contract(states, int(which.max()) + 1, pool.clusters)
     points = contraction.values(np.ones((1, pool.clusters)))[:, 0]
     progress = method.progress or reporter("bootstrap of differences")
     drawn = replicates(contraction, pool.drawn, progress)
@@ -301,16 +315,16 @@ def _of_pool(
 _ROUNDING = 1e-12
 
 
-def rounding(bound: Bound) -> float:
+def rounding(bound: AnyBound) -> float:
     """Differences up to this are of values that are equal but for the order of their sums."""
-    least, most = bound.metric.range
+    least, most = bound.range
     scale = max(abs(least), abs(most))
     return _ROUNDING * scale if np.isfinite(scale) else 0.0
 
 
-def range_of(bound: Bound) -> Floats:
+def range_of(bound: AnyBound) -> Floats:
     """Smallest and largest possible difference."""
-    least, most = bound.metric.range
+    least, most = bound.range
     return np.array([least - most, most - least])
 
 
@@ -345,15 +359,16 @@ def _permuted(method: Bootstrap, pool: Pool) -> Floats:
     # Each pair is one group with every cluster twice, as its left and as its right self. A swap
     # moves the weight from one self to the other.
     clusters = pool.clusters
+    states = apart(pool.states, pl.col(GROUP) % 2)
     doubled = [
         table.with_columns(
             (pl.col(CLUSTER) + clusters * (pl.col(GROUP) % 2).cast(pl.Int64)).alias(CLUSTER),
             (pl.col(GROUP) // 2).alias(GROUP),
         )
-        for table in pool.states.tables
+        for table in states.tables
     ]
     pairs = len(pool.groups) // 2
-    contraction = Contraction(pool.states.with_tables(doubled), pairs, 2 * clusters)
+    contraction = contract(states.with_tables(doubled), pairs, 2 * clusters)
     progress = method.progress or reporter("permutation")
     left, right = (
         replicates(contraction, swaps(method, clusters, side), progress) for side in (0, 1)

@@ -10,7 +10,7 @@ import polars as pl
 
 from evalframe.resample import draws
 from evalframe.resample.draws import MEMBER, STRATUM, Weights
-from evalframe.resample.methods import Bootstrap, check_enough, check_known
+from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Ints
@@ -52,7 +52,7 @@ class Strata(NamedTuple):
 
 
 def strata_of(
-    method: Bootstrap, clusters: pl.DataFrame, groups: Sequence[str], stratum: str, cluster: str
+    method: Method, clusters: pl.DataFrame, groups: Sequence[str], stratum: str, cluster: str
 ) -> Strata:
     """Number the clusters of all groups; ParameterError if no stratum has two."""
     # Groups with as many clusters in a stratum share its draws. With Poisson draws they share those
@@ -66,7 +66,7 @@ def strata_of(
         size.alias(":size"), size.alias(STRATUM_SIZE), rank.alias(":rank"), text.alias(":name")
     )
     check_enough(members[":size"], members[cluster])
-    if method.draws == "poisson":
+    if isinstance(method, Bootstrap) and method.draws == "poisson":
         name = pl.concat_str(pl.col(":name"), pl.col(cluster).cast(pl.String), separator=_GAP)
         members = members.with_columns(name)
         by = [":name"]

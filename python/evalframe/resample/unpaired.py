@@ -28,7 +28,7 @@ from evalframe.resample.paired import (
 from evalframe.resample.uncertainty import estimated, number_groups
 
 if TYPE_CHECKING:
-    from evalframe.core.metric import Bound
+    from evalframe.core.per import AnyBound
     from evalframe.core.segments import Floats, Ints
     from evalframe.core.states import States
     from evalframe.resample.intervals import Spread
@@ -173,7 +173,7 @@ def _side_by_side(parts: Sequence[tuple[Ints, Floats | None]], which: Ints) -> F
 
 
 def _differences(
-    method: Method, left: _Side, right: _Side, bounds: Sequence[Bound]
+    method: Method, left: _Side, right: _Side, bounds: Sequence[AnyBound]
 ) -> Iterator[dict[str, Floats]]:
     """Columns of the result for each metric, one number for each pair."""
     varying = np.minimum(left.varying, right.varying)

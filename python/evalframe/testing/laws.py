@@ -9,17 +9,26 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from typing import TypeAlias, get_args
+from dataclasses import replace
+from typing import TypeAlias, cast, get_args
 
+import numpy as np
 import polars as pl
 
 from evalframe.core import tables
+from evalframe.core.errors import ParameterError
+from evalframe.core.metric import MetricExpr
+from evalframe.core.per import Node, Per
 from evalframe.core.rows import as_expr
-from evalframe.core.states import Plan
+from evalframe.core.states import CLUSTER, Plan, States
 from evalframe.core.tables import Keys
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.evaluation import AnyMetric, as_exprs, evaluate, finish, merge, partial
+from evalframe.evaluation import AnyMetric, as_exprs, cluster_of, evaluate, finish, merge, partial
+from evalframe.resample.draws import pools
+from evalframe.resample.levels import with_levels
 from evalframe.resample.methods import Bootstrap
+from evalframe.resample.nested import contract
+from evalframe.resample.uncertainty import number_groups
 
 Metrics: TypeAlias = AnyMetric | Sequence[AnyMetric]
 
@@ -29,6 +38,9 @@ _SPREAD = ("estimate", "std_error", "lower", "upper", "n_clusters", "drop_rate")
 _TIMES = ":times"
 _UNIT = ":unit"
 _CLUSTERS = ":clusters"
+_WEIGHT, _COPY = ":weight", ":copy"
+_SETTLED = 1e-11
+"""Values that order units are settled to 12 decimals."""
 
 
 def check_laws(
@@ -74,9 +86,10 @@ def check_laws(
         integer_weights_repeat_rows,
         zero_weights_remove_rows,
         row_order_does_not_matter,
+        units_are_groups,
     ):
         law(metrics, frame, by=by, rtol=rtol)
-    for law_of_clusters in (clusters_add_up, replicates_resample_rows):
+    for law_of_clusters in (clusters_add_up, replicates_resample_rows, replicates_copy_units):
         law_of_clusters(metrics, frame, by=by, cluster=cluster, rtol=rtol)
 
 
@@ -172,8 +185,8 @@ def clusters_add_up(
         "evaluate": evaluate(rows, exprs, by=by),
         "finish(partial(cluster=...))": finish(state),
     }
-    if _can_vary(rows, keys, cluster):
-        method = Bootstrap(cluster=cluster, n=1, interval="percentile")
+    method = Bootstrap(cluster=cluster, n=1, interval="percentile")
+    if _can_vary(rows, keys, cluster) and _has_draws(rows, exprs, keys, method):
         routes |= {
             "evaluate with unit weights of clusters": evaluate(rows, exprs, by=by, resample=method),
             "finish with unit weights of clusters": finish(state, resample=method),
@@ -196,6 +209,9 @@ def replicates_resample_rows(
     if not _can_vary(rows, keys, cluster):
         return
     method = Bootstrap(cluster=cluster, n=n, interval="percentile")
+    exprs = [expr for expr in exprs if not _is_nested(expr)]
+    if not exprs:
+        return
     bounds, others = tables.split(exprs)
     plain = [*(bound.expr for bound in bounds), *others]
     routes: dict[str, Frame] = {
@@ -203,6 +219,124 @@ def replicates_resample_rows(
         "resampled rows": evaluate(rows, plain, by=by, resample=method),
     }
     _agree("replicates resample rows", routes, keys, rtol, _SPREAD)
+
+
+def units_are_groups(metrics: Metrics, frame: Frame, *, by: By = None, rtol: float = RTOL) -> None:
+    """A metric of units = the metrics of units as groups, then the metric over their table."""
+    rows, exprs, keys = _opened(metrics, frame, by)
+    for expr in filter(_is_nested, exprs):
+        per = cast("Per", cast("MetricExpr", expr).bound)
+        known = rows.filter(
+            unit.is_not_null() & unit.cast(pl.String).ne("NaN") for unit in per.unit.values()
+        )
+        columns = [
+            MetricExpr.of(replace(part, name=name))
+            for name, part in [*per.columns.items(), (_WEIGHT, per.weight)]
+            if part is not None
+        ]
+        units = evaluate(known, columns, by=[*keys.exprs, *per.unit.values()])
+        index = [*keys.names, *per.unit]
+        table = units.pivot("metric", index=index, values="estimate")
+        then = MetricExpr.of(replace(per.then, name=per.name))
+        if per.weight is not None:
+            then = then.bound.reweighted(_WEIGHT)
+        routes: dict[str, Frame] = {
+            "the table of units": evaluate(table, then, by=list(keys.names)),
+            "the metric of units": evaluate(known, expr, by=by),
+        }
+        _agree("units are groups", routes, keys, max(rtol, _SETTLED))
+
+
+def replicates_copy_units(
+    metrics: Metrics,
+    frame: Frame,
+    *,
+    by: By = None,
+    cluster: IntoExpr | None = None,
+    n: int = 5,
+    rtol: float = RTOL,
+) -> None:
+    """A replicate of a metric of units = the metric of copied rows.
+
+    Copies of units that are drawn are new units; copies of other rows are more rows of their unit.
+    Designs that mean two things have no replicates.
+    """
+    rows, exprs, keys = _opened(metrics, frame, by)
+    rows, cluster = _clustered(rows, cluster)
+    exprs = [expr for expr in exprs if _is_nested(expr)]
+    if not exprs or not _can_vary(rows, keys, cluster):
+        return
+    method = Bootstrap(cluster=cluster, n=n, interval="percentile")
+    if not _has_draws(rows, exprs, keys, method):
+        return
+    bounds, _ = tables.split(exprs)
+    states = States.of(rows.lazy(), bounds, keys, as_expr(cluster)).collected()
+    groups = states.groups()
+    found = list(pools(method, number_groups(states, groups)))
+    marked = rows.with_columns(as_expr(cluster).alias(_CLUSTERS), *keys.select())
+    for pool in found:
+        contraction = contract(pool.states, len(pool.groups), pool.clusters)
+        weights = next(pool.drawn.chunks(n))
+        values = contraction.values(weights)
+        roots = pool.states.forest.roots
+        copied = [_with_copies(root, pool.states) for root in roots if isinstance(root, Node)]
+        for place, number in enumerate(pool.groups):
+            group = marked
+            if keys.inner:
+                group = marked.join(groups[[number]], on=keys.inner, how="semi", nulls_equal=True)
+            ids = group[_CLUSTERS].unique().sort()
+            for draw in range(len(values[0])):
+                times = pl.DataFrame(
+                    {_CLUSTERS: ids, _TIMES: np.asarray(weights)[draw].astype(int)}
+                )
+                copies = group.join(times, on=_CLUSTERS).with_columns(
+                    pl.int_ranges(_TIMES).alias(_COPY)
+                )
+                drawn = copies.explode(_COPY, empty_as_null=False)
+                for metric, expr in enumerate(copied):
+                    expected, value = drawn.select(expr).item(), values[metric, draw, place]
+                    expected = float("nan") if expected is None else expected
+                    if not np.isclose(value, expected, rtol=rtol, atol=rtol, equal_nan=True):
+                        raise AssertionError(
+                            f"replicates copy units: {bounds[metric].name!r} is {expected!r} of "
+                            f"copied rows, but {value!r} in replicate {draw} of group {place}"
+                        )
+
+
+def _with_copies(node: Node, states: States[pl.DataFrame]) -> MetricExpr:
+    """The metric over copied rows, in which copies of drawn units are new units."""
+    return MetricExpr.of(_copied(node, states))
+
+
+def _copied(node: Node, states: States[pl.DataFrame]) -> Per:
+    if states.drawn[node.path, node.per.fixed]:
+        return replace(node.per, unit={**node.per.unit, _COPY: pl.col(_COPY)})
+    columns = {
+        name: _copied(part, states) if isinstance(part, Node) else node.per.columns[name]
+        for name, part in node.columns.items()
+    }
+    weight = node.per.weight
+    if isinstance(node.weight, Node):
+        weight = _copied(node.weight, states)
+    return replace(node.per, columns=columns, weight=weight)
+
+
+def _has_draws(rows: pl.DataFrame, exprs: Sequence[pl.Expr], keys: Keys, method: Bootstrap) -> bool:
+    """False if draws would mean two things for a metric of units, which raises."""
+    bounds, _ = tables.split([expr for expr in exprs if _is_nested(expr)])
+    if not bounds:
+        return True
+    states = States.of(rows.lazy(), bounds, keys, cast("pl.Expr", cluster_of(method))).collected()
+    numbered = number_groups(states, states.groups())
+    try:
+        with_levels(method, numbered, [CLUSTER])
+    except ParameterError:
+        return False
+    return True
+
+
+def _is_nested(expr: pl.Expr) -> bool:
+    return isinstance(expr, MetricExpr) and isinstance(expr.bound, Per)
 
 
 def _opened(metrics: Metrics, frame: Frame, by: By) -> tuple[pl.DataFrame, list[pl.Expr], Keys]:

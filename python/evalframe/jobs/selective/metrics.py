@@ -100,6 +100,16 @@ def _entry(
     job: SelectiveJob, entry: str | Mapping[str, Any], roles: Mapping[str, str], folder: Path
 ) -> Iterator[MetricExpr]:
     arguments = {"name": entry} if isinstance(entry, str) else dict(entry)
+    if "per" in arguments:
+        yield _per(job, arguments, roles, folder)
+        return
+    written = arguments.get("name")
+    if isinstance(written, str) and ":" not in written and "_per_" in written:
+        # As results name it: `accuracy_per_task`, `mean_pas_per_finding_per_study`.
+        inner, _, unit = written.rpartition("_per_")
+        named = {"per": unit, "metric": {**arguments, "name": inner}}
+        yield _per(job, {**named, "alias": arguments.pop("alias", written)}, roles, folder)
+        return
     if not isinstance(arguments.get("name"), str) or not isinstance(
         arguments.get("alias", ""), str
     ):
@@ -108,9 +118,12 @@ def _entry(
     alias = arguments.pop("alias", called)
     if alias == "":
         raise ParameterError(f"the alias of {named} is empty; give it a name, or leave it out")
+    own_roles = {role: arguments.pop(role) for role in metric.roles if role in arguments}
     for key in arguments:
         if key not in metric.params:
-            raise UnknownNameError.of(f"argument of {metric.name}", key, metric.params)
+            raise UnknownNameError.of(
+                f"argument of {metric.name}", key, [*metric.params, *metric.roles]
+            )
         if key in params:
             raise ParameterError(
                 f"{named} has its {key} in its name; leave out {key}, or name it {metric.name!r}"
@@ -137,8 +150,43 @@ def _entry(
     columns = {
         role: roles.get(role, column) for role, column in metric.roles.items() if column is not None
     }
+    columns |= own_roles
     for choice in [{}] if "coverage" in params else _coverages(job, metric):
         yield make(metric.name, roles=columns, params={**choice, **params}, alias=alias)
+
+
+def _per(
+    job: SelectiveJob, entry: Mapping[str, Any], roles: Mapping[str, str], folder: Path
+) -> MetricExpr:
+    """A metric over units: `per`, `metric` or `columns`, and perhaps `then`, `weight`, `fixed`."""
+    known = ("per", "metric", "columns", "then", "weight", "fixed", "alias")
+    for key in entry:
+        if key not in known:
+            raise UnknownNameError.of("argument of per", key, known)
+
+    def one(part: Any, names: Mapping[str, str]) -> MetricExpr:
+        found = list(_entry(job, part, names, folder))
+        if len(found) > 1:
+            raise ParameterError(
+                f"{part} is {len(found)} metrics, one for each coverage; name one, such as "
+                f"{found[0].bound.name}"
+            )
+        return found[0]
+
+    weight = entry.get("weight")
+    units = entry["per"] if isinstance(entry["per"], list) else [entry["per"]]
+    if not all(isinstance(unit, str) for unit in units):
+        raise ParameterError(f"per names the columns of a unit, got {entry['per']!r}")
+    metric = ef.per(
+        [roles.get(unit, unit) for unit in units],
+        one(entry["metric"], roles) if "metric" in entry else None,
+        weight=one(weight, roles) if isinstance(weight, Mapping) else weight,
+        then=one(entry["then"], {}) if "then" in entry else None,
+        fixed=bool(entry.get("fixed", False)),
+        **{name: one(part, roles) for name, part in entry.get("columns", {}).items()},
+    )
+    alias = entry.get("alias")
+    return metric if alias is None else metric.alias(alias)
 
 
 def _named(name: str, folder: Path) -> tuple[Metric, dict[str, Any], Mapping[str, Any], str | None]:

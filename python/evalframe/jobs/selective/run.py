@@ -13,6 +13,7 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.per import leaves_of
 from evalframe.evaluation import estimates_of, states_of
 from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.inputs import Opened, check_found, open_records
@@ -47,7 +48,12 @@ TABLES = ("metrics", "curve")
 def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outcome:
     """Evaluate the metrics of a job for each of its confidences."""
     resample = job.resample(job.cluster, progress)
-    roles = {role for metric in resolve(job, {}, place.folder) for role in metric.bound.roles}
+    roles = {
+        role
+        for metric in resolve(job, {}, place.folder)
+        for leaf in leaves_of(metric.bound)
+        for role in leaf.roles
+    }
     opened = _opened(job, place)
     items = opened.table
     job, items, notes_of_calibration = _with_calibration(job, items, place.folder)
@@ -278,12 +284,34 @@ def metrics_report(
     counts = {_N: "n"}
     if (table[_MISSING].fill_null(0) != 0).any():
         counts[_MISSING] = "missing"
-    sentences = list(notes)
+    sentences = [*_on_units(result, selected), *notes]
     if metrics is None and (others := [name for name in names if name not in selected]):
         sentences.insert(0, f"Also in the result: {_families(others)}.")
     if metrics is None and (forms := [_HEADS[name] for name in _FORMS if name in selected]):
         sentences.insert(0, f"Of AURC: {', '.join(forms)}.")
     return wide_table(table, keys, counts | heads, notes=sentences, **style)
+
+
+def _on_units(result: pl.DataFrame, metrics: Sequence[str]) -> list[str]:
+    """A sentence for each metric over units: how many there are, and what is drawn."""
+    if "n_units" not in result.columns:
+        return []
+    nested = result.filter(pl.col("metric").is_in(metrics) & pl.col("n_units").is_not_null())
+    sentences = []
+    for (metric,), rows in nested.group_by("metric", maintain_order=True):
+        least, most = (
+            int(end)
+            for end in rows.select(n=pl.col("n_units").min(), m=pl.col("n_units").max()).row(0)
+        )
+        sentence = f"{metric}: {least if least == most else f'{least} to {most}'} units"
+        if missing := int(rows["n_units_missing"].sum()):
+            sentence += f", {missing} more without a value"
+        if (drawn := rows["drawn"][0]) is not None:
+            sentence += f"; drawn: {drawn}"
+        if (absent := float(rows["unit_drop_rate"].fill_null(0.0).max() or 0.0)) > 0.0:  # type: ignore[arg-type]
+            sentence += f"; up to {absent:.1%} of units without rows in a replicate"
+        sentences.append(f"{sentence}.")
+    return sentences
 
 
 _N, _MISSING = ":n", ":missing"

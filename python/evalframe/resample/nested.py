@@ -1,0 +1,492 @@
+"""Values of nested metrics for any weights of clusters.
+
+A cluster's weight enters once, at the coarsest level each of whose units lies in one cluster. Below
+it nothing changes: values of those units are computed once, and the metric over them is contracted
+like any flat one, with units for rows (`_Drawn`). Above it, and down to the rows if no level is
+such, everything is computed anew in each replicate (`_Recomputed`): B replicates of N units are
+B x N numbers, and the metric over them has B x groups segments.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from evalframe.core import kernel, segments
+from evalframe.core.metric import Bound
+from evalframe.core.nested import leaf_tables, rows_of, unit_table
+from evalframe.core.per import Node
+from evalframe.core.state import Totals
+from evalframe.core.states import CLUSTER, States, share
+from evalframe.core.tables import Keys
+from evalframe.resample.contraction import GROUP, Contraction, Weighable, product
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from evalframe.core.segments import Floats, Ints
+    from evalframe.resample.draws import Chunk
+
+
+_THERE = ":there"
+_CELL = ":cell"
+_VALUE = ":value"
+
+
+def contract(
+    states: States[pl.DataFrame], groups: int, clusters: int
+) -> Contraction | Contractions:
+    """Values of metrics for any weights of the clusters of a pool."""
+    nested = any(isinstance(root, Node) for root in states.forest.roots)
+    return (Contractions if nested else Contraction)(states, groups, clusters)
+
+
+class Contractions:
+    """Values of flat and nested metrics for any weights of the clusters of a pool."""
+
+    def __init__(self, states: States[pl.DataFrame], groups: int, clusters: int) -> None:
+        self.groups, self.clusters = groups, clusters
+        roots = states.forest.roots
+        flat = [number for number, root in enumerate(roots) if not isinstance(root, Node)]
+        self._flat = Contraction(states.of_metrics(flat), groups, clusters) if flat else None
+        self._is_flat = [not isinstance(root, Node) for root in roots]
+        pool = _Pool(states, clusters)
+        numbers = pl.DataFrame({GROUP: range(groups)}).with_columns(pl.col(GROUP).alias(_CELL))
+        self._trees = [_evaluator(pool, root, numbers) for root in roots if isinstance(root, Node)]
+        self._counts = [pool.counts(root, groups) for root in roots if isinstance(root, Node)]
+
+    @property
+    def width(self) -> int:
+        """Numbers held per replicate, for sizing chunks."""
+        flat = 0 if self._flat is None else self._flat.width
+        return max(flat, *(tree.width for tree in self._trees))
+
+    def points(self) -> Floats:
+        """Metrics by groups with every cluster once; NaN where a metric is undefined."""
+        flat = None if self._flat is None else self._flat.points()
+        ones = np.ones((1, self.clusters))
+        return self._in_order(flat, [tree.values(ones)[0] for tree in self._trees])
+
+    def values(self, weights: Chunk) -> Floats:
+        """Metrics by replicates by groups; NaN where a metric is undefined or no row was drawn."""
+        flat = None if self._flat is None else self._flat.values(weights)
+        return self._in_order(flat, [tree.values(weights) for tree in self._trees])
+
+    def counts(self) -> dict[str, Ints]:
+        """Numbers of rows and units that each metric uses and leaves out, metrics by groups."""
+        flat = None if self._flat is None else self._flat.counts()
+        return {
+            name: self._in_order(
+                None if flat is None else flat.get(name), [each[name] for each in self._counts]
+            )
+            for name in self._counts[0]
+        }
+
+    def unit_drop_rate(self) -> Floats:
+        """Mean share of units without drawn rows, of those computed anew: metrics by groups."""
+        rates = []
+        for tree in self._trees:
+            absent, units = np.zeros(self.groups), np.zeros(self.groups)
+            for node in tree.recomputed:
+                absent += np.bincount(node.group, node.absent, minlength=self.groups)
+                units += np.bincount(node.group, minlength=self.groups) * node.draws
+            rates.append(absent / np.maximum(units, 1))
+        return self._in_order(None, rates)
+
+    def count_absent(self, *, counting: bool) -> None:
+        """Begin, or end, to count the units without rows in replicates."""
+        for tree in self._trees:
+            for node in tree.recomputed:
+                node.counting = counting
+
+    def moved(self, by: float, flat: Callable[[Weighable], Floats]) -> Floats:
+        """Values with the weight of each cluster changed: metrics by clusters by groups.
+
+        `flat` computes flat metrics, and nested ones that cannot be computed from what a cluster
+        touches.
+        """
+        of_flat = None if self._flat is None else flat(self._flat)
+        trees = []
+        for tree in self._trees:
+            if tree.can_move:
+                base, table = tree.moved(by)
+                values = np.tile(base, (self.clusters, 1))
+                values[table[CLUSTER].to_numpy(), table[GROUP].to_numpy()] = table[
+                    _VALUE
+                ].to_numpy()
+            else:
+                values = flat(_Single(tree, self.groups, self.clusters))[0]
+            trees.append(values)
+        return self._in_order(of_flat, trees)
+
+    def _in_order(self, flat: Any, trees: list[Any]) -> npt.NDArray[Any]:
+        """Values of flat and of nested metrics in the order of the metrics."""
+        of_trees, of_flat = iter(trees), iter([] if flat is None else flat)
+        missing = np.zeros_like(trees[0])
+        return np.stack(
+            [next(of_flat, missing) if each else next(of_trees) for each in self._is_flat]
+        )
+
+
+class _Pool:
+    """The states of a pool, cell by cell: tables by unit in place of tables by group.
+
+    Attributes:
+        states: The states by group and cluster, both numbered.
+        clusters: Number of clusters.
+        leaves: Values of leaves by group and units, with every cluster once.
+    """
+
+    def __init__(self, states: States[pl.DataFrame], clusters: int) -> None:
+        self.states, self.clusters = states, clusters
+        key = Keys((GROUP,), (pl.col(GROUP),))
+        tables = [table.rename({GROUP: key.inner[0]}) for table in states.tables]
+        together = replace(states, keys=key, cluster=None, tables=tables, source=None)
+        self.leaves = [
+            table.rename(key.restore()) for table in leaf_tables(together, together.totals())
+        ]
+
+    def counts(self, node: Node, groups: int) -> dict[str, Ints]:
+        """Numbers of rows and of units per group."""
+        from evalframe.core.nested import node_values
+
+        numbers = pl.DataFrame({GROUP: range(groups)}, schema={GROUP: self.leaves[0].schema[GROUP]})
+        rows = rows_of(node, self.leaves, [GROUP])
+        units = node_values(node, self.leaves, [GROUP])
+        table = numbers.join(rows, on=GROUP, how="left").join(units, on=GROUP, how="left")
+        table = table.sort(GROUP).fill_null(0)
+        return {
+            name: table[name].round().cast(pl.Int64).to_numpy()
+            for name in ("n", "n_missing", "n_units", "n_units_missing")
+        }
+
+    def cells(self, node: Node, parents: pl.DataFrame) -> pl.DataFrame:
+        """The units of a node with rows, by the number of the unit around them: `_CELL` is it."""
+        outer = [GROUP, *node.path[: -len(node.own)]]
+        there = pl.col(node.own[-1]).is_not_null() & (pl.col(":rows") > 0)
+        tables = [self.leaves[n].filter(there).select(GROUP, *node.path) for n in node.leaves]
+        units = pl.concat(tables).unique()
+        around = parents.select(*outer, pl.col(_CELL).alias(":parent"))
+        units = units.join(around.cast({GROUP: units.schema[GROUP]}), on=outer)
+        return units.sort(":parent", *node.own).with_row_index(_CELL)
+
+    def there(self, node: Node, cells: pl.DataFrame) -> pl.DataFrame:
+        """The clusters of each unit: cells and clusters, with their number of rows."""
+        keys = [GROUP, *node.path]
+        entries = []
+        for block, table in zip(self.states.blocks, self.states.tables, strict=True):
+            if {use.number for use in block.uses} & {*node.leaves}:
+                rows = table.select(*keys, CLUSTER, block.present.alias(_THERE))
+                entries.append(rows.group_by(*keys, CLUSTER).agg(pl.col(_THERE).sum()))
+        summed = pl.concat(entries).group_by(*keys, CLUSTER).agg(pl.col(_THERE).max())
+        numbers = cells.select(*keys, _CELL).cast({GROUP: summed.schema[GROUP]})
+        return summed.filter(pl.col(_THERE) > 0).join(numbers, on=keys)
+
+    def of_leaves(
+        self, node: Node, cells: pl.DataFrame
+    ) -> tuple[dict[str, int], States[pl.DataFrame] | None, Contraction | None]:
+        """The metrics computed in each unit itself, with units for groups."""
+        numbers = {name: part for name, part in node.parts.items() if not isinstance(part, Node)}
+        if not numbers:
+            return {}, None, None
+        metrics = [self.states.forest.leaves[number][0] for number in numbers.values()]
+        blocks = share(metrics)
+        keys = [GROUP, *node.path]
+        tables = []
+        for block in blocks:
+            use = ([*numbers.values()][block.uses[0].number], block.uses[0].axis_number)
+            table = next(
+                table
+                for table, other in zip(self.states.tables, self.states.blocks, strict=True)
+                if use in [(each.number, each.axis_number) for each in other.uses]
+            )
+            number = cells.select(*keys, _CELL).cast({GROUP: table.schema[GROUP]})
+            joined = table.join(number, on=keys).drop(keys).rename({_CELL: GROUP})
+            tables.append(joined)
+        states = States(Keys((), ()), self.states.cluster, metrics, blocks, tables)
+        names = {name: place for place, name in enumerate(numbers)}
+        parts = cells.select(pl.struct(node.path).rank("dense").cast(pl.Int64) - 1).to_series()
+        return names, states, Contraction(states, len(cells), self.clusters, parts.to_numpy())
+
+
+def _evaluator(pool: _Pool, node: Node, parents: pl.DataFrame) -> _Drawn | _Recomputed:
+    is_drawn = pool.states.drawn[node.path, node.per.fixed]
+    return (_Drawn if is_drawn else _Recomputed)(pool, node, parents)
+
+
+class _Drawn:
+    """A node whose units are drawn: a flat metric over them."""
+
+    def __init__(self, pool: _Pool, node: Node, parents: pl.DataFrame) -> None:
+        cells = pool.cells(node, parents)
+        keys = [GROUP, *node.path]
+        units = unit_table(node, pool.leaves, [GROUP, *node.path[: -len(node.own)]])
+        placed = units.join(
+            cells.select(*keys, _CELL, ":parent").cast({GROUP: units.schema[GROUP]}), on=keys
+        )
+        owners = pool.there(node, cells).select(_CELL, CLUSTER)
+        rows = placed.join(owners, on=_CELL)
+        key = Keys((":parent",), (pl.col(":parent"),))
+        states = States.of(rows.lazy(), [node.then], key, pl.col(CLUSTER)).collected()
+        states = states.with_tables([t.rename({key.inner[0]: GROUP}) for t in states.tables])
+        self._states = states
+        self._contraction = Contraction(states, len(parents), pool.clusters)
+
+    @property
+    def can_move(self) -> bool:
+        """True if values without a cluster follow from what it touches."""
+        return not self._contraction.has_levels
+
+    def moved(self, by: float) -> tuple[Floats, pl.DataFrame]:
+        """Values, and those that change with the weight of a cluster: `GROUP`, `CLUSTER`, value."""
+        entries = _moved_sums(self._states, self._contraction, by)
+        return self._contraction.points()[0], entries.rename({":0": _VALUE})
+
+    @property
+    def recomputed(self) -> Iterator[_Recomputed]:
+        """Nodes whose units change: none."""
+        return iter(())
+
+    @property
+    def width(self) -> int:
+        """Numbers held per replicate."""
+        return self._contraction.width
+
+    def values(self, weights: Chunk) -> Floats:
+        """Replicates by the units around."""
+        values: Floats = self._contraction.values(weights)[0]
+        return values
+
+
+class _Recomputed:
+    """A node whose units are computed anew in each replicate."""
+
+    def __init__(self, pool: _Pool, node: Node, parents: pl.DataFrame) -> None:
+        from scipy import sparse
+
+        cells = pool.cells(node, parents)
+        self._count, self._parents = len(cells), len(parents)
+        self.group = cells[GROUP].to_numpy()
+        self.absent, self.draws, self.counting = np.zeros(len(cells)), 0, False
+        self._lock = threading.Lock()
+        there = pool.there(node, cells)
+        entries = (there[_THERE].to_numpy(), (there[_CELL].to_numpy(), there[CLUSTER].to_numpy()))
+        self._there = sparse.csc_array(entries, shape=(len(cells), pool.clusters))
+        self._starts = np.searchsorted(cells[":parent"].to_numpy(), np.arange(len(parents) + 1))
+        self._names, self._states, self._leaves = pool.of_leaves(node, cells)
+        self._entries = there.select(_CELL, CLUSTER, _THERE)
+        self._parent = cells[":parent"]
+        self._nodes = {
+            name: _evaluator(pool, part, cells)
+            for name, part in node.parts.items()
+            if isinstance(part, Node)
+        }
+        then = node.then.reweighted(pl.col(_THERE)).bound
+        assert isinstance(then, Bound)
+        self._then = then
+        read = {name for expr in then.columns.values() for name in expr.meta.root_names()}
+        self._units = {
+            name: cells[own]
+            for own, name in zip(node.own, node.per.unit, strict=True)
+            if name in read
+        }
+
+    @property
+    def recomputed(self) -> Iterator[_Recomputed]:
+        """This node and those within whose units change from one replicate to the next."""
+        yield self
+        for node in self._nodes.values():
+            yield from node.recomputed
+
+    @property
+    def can_move(self) -> bool:
+        """True if values without a cluster follow from what it touches."""
+        nodes = all(node.can_move for node in self._nodes.values())
+        leaves = self._leaves is None or not self._leaves.has_levels
+        return nodes and leaves and not self._then.state.axes
+
+    def moved(self, by: float) -> tuple[Floats, pl.DataFrame]:
+        """Values, and those that change with the weight of a cluster: `GROUP`, `CLUSTER`, value."""
+        # Entries are pairs of a unit and a cluster that has rows in it. The sums of `then` over the
+        # units around change by the differences of the entries' terms: O(entries) in all.
+        count = pl.Series(np.asarray(self._there.sum(axis=1)).ravel())
+        base = {_THERE: (count > 0).cast(pl.Float64)}
+        entries = self._entries
+        moved = {_THERE: (count[entries[_CELL]] + by * entries[_THERE] > 0).cast(pl.Float64)}
+        if self._leaves is not None and self._states is not None:
+            points = self._leaves.points()
+            values = entries.join(
+                _moved_sums(self._states, self._leaves, by).rename({GROUP: _CELL}),
+                on=[_CELL, CLUSTER],
+                how="left",
+                maintain_order="left",
+            )
+            for name, place in self._names.items():
+                base[name] = pl.Series(points[place], nan_to_null=True)
+                moved[name] = values[f":{place}"].fill_nan(None)
+        for name, node in self._nodes.items():
+            points, table = node.moved(by)
+            base[name] = pl.Series(points, nan_to_null=True)
+            marked = table.rename({GROUP: _CELL}).with_columns(pl.lit(value=True).alias(":known"))
+            values = entries.join(marked, on=[_CELL, CLUSTER], how="left", maintain_order="left")
+            unchanged = base[name][entries[_CELL]]
+            moved[name] = pl.select(
+                pl.when(values[":known"].fill_null(value=False))
+                .then(values[_VALUE].fill_nan(None))
+                .otherwise(unchanged)
+            ).to_series()
+        base |= self._units
+        moved |= {name: ids[entries[_CELL]] for name, ids in self._units.items()}
+        sums, state = self._then.state.sums, self._then.state
+        terms = [
+            pl.DataFrame(columns)
+            .lazy()
+            .select(**self._then.columns)
+            .select(**sums, **{_THERE: pl.lit(1.0)})
+            .collect(engine="in-memory")
+            for columns in (base, moved)
+        ]
+        terms = [
+            each.with_columns(columns[_THERE].alias(_THERE))
+            for each, columns in zip(terms, (base, moved), strict=True)
+        ]
+        added = terms[0].with_columns(self._parent.alias(GROUP)).group_by(GROUP).agg(pl.all().sum())
+        parents = pl.DataFrame({GROUP: range(self._parents)}, schema={GROUP: added.schema[GROUP]})
+        totals = parents.join(added, on=GROUP, how="left", maintain_order="left").fill_null(0.0)
+        change = terms[1] - terms[0][entries[_CELL]]
+        change = change.with_columns(self._parent[entries[_CELL]].alias(GROUP), entries[CLUSTER])
+        change = change.group_by(GROUP, CLUSTER).agg(pl.all().sum())
+        names = [*sums, _THERE]
+        new = totals[change[GROUP]].select(names) + change.select(names)
+        value = state.finish(Totals({name: pl.col(name) for name in sums}))
+        # A unit is there or not: sums of such are whole numbers.
+        some = pl.when(pl.col(_THERE).round() > 0).then(value).fill_null(float("nan"))
+        result = change.select(GROUP, CLUSTER).with_columns(
+            new.select(some.alias(_VALUE)).to_series()
+        )
+        return totals.select(some).to_series().to_numpy(), result
+
+    @property
+    def width(self) -> int:
+        """Numbers held per replicate."""
+        widths = [self._count * (2 + len(self._names)), *(n.width for n in self._nodes.values())]
+        return max(*widths, 0 if self._leaves is None else self._leaves.width)
+
+    def values(self, weights: Chunk) -> Floats:
+        """Replicates by the units around."""
+        draws = len(weights)
+        there = product(weights, self._there) > 0
+        if self.counting:
+            with self._lock:
+                self.absent += (~there).sum(axis=0)
+                self.draws += draws
+        columns: dict[str, pl.Series] = {_THERE: pl.Series(there.ravel().astype(np.float64))}
+        leaves = None if self._leaves is None else self._leaves.values(weights)
+        for name, place in self._names.items():
+            assert leaves is not None
+            columns[name] = pl.Series(leaves[place].ravel(), nan_to_null=True)
+        for name, node in self._nodes.items():
+            columns[name] = pl.Series(node.values(weights).ravel(), nan_to_null=True)
+        for name, ids in self._units.items():
+            columns[name] = pl.concat([ids] * draws)
+        offsets = np.arange(draws)[:, None] * self._count + self._starts[:-1]
+        starts = np.append(offsets.ravel(), draws * self._count)
+        values = _of_segments(pl.DataFrame(columns), starts, self._then)
+        some = segments.totals(columns[_THERE].to_numpy(), starts) > 0
+        return np.where(some, values, np.nan).reshape(draws, self._parents)
+
+
+class _Single:
+    """One nested metric, as a contraction."""
+
+    def __init__(self, tree: _Drawn | _Recomputed, groups: int, clusters: int) -> None:
+        self.groups, self.clusters, self._tree = groups, clusters, tree
+
+    @property
+    def width(self) -> int:
+        """Numbers held per replicate."""
+        return self._tree.width
+
+    def values(self, weights: Chunk) -> Floats:
+        """Metrics by replicates by groups."""
+        return self._tree.values(weights)[None]
+
+
+def _moved_sums(states: States[pl.DataFrame], contraction: Contraction, by: float) -> pl.DataFrame:
+    """Values of flat metrics for each group and cluster, with its weight changed: `:0`, `:1`..."""
+    columns = contraction.columns(np.ones((1, contraction.clusters)))
+    moved: pl.DataFrame | None = None
+    for number, (block, table) in enumerate(zip(states.blocks, states.tables, strict=True)):
+        names = list(block.all_sums)
+        sums = table.group_by(GROUP, CLUSTER).agg(pl.col(names).sum())
+        group = sums[GROUP].to_numpy()
+        named = sums.select(GROUP, CLUSTER).with_columns(
+            pl.Series(
+                f"{number}:{name}", columns[f"{number}:{name}"][group] + by * sums[name].to_numpy()
+            )
+            for name in names
+        )
+        moved = named if moved is None else moved.join(named, on=[GROUP, CLUSTER])
+    assert moved is not None
+    values = [
+        pl.when((n + missing).round(9) > 0).then(value).fill_null(float("nan")).alias(f":{place}")
+        for place, (value, n, missing) in enumerate(states.finishes())
+    ]
+    return moved.select(GROUP, CLUSTER, *values)
+
+
+def _of_segments(rows: pl.DataFrame, starts: Ints, metric: Bound) -> Floats:
+    """A flat metric over segments of rows; NaN where it is undefined."""
+    state = metric.state
+    rows = rows.lazy().select(**metric.columns).collect(engine="in-memory")
+    named: dict[str, Floats] = {}
+    for axis in state.axes:
+        segment = pl.Series(np.repeat(np.arange(len(starts) - 1), np.diff(starts)))
+        ordered = rows.with_columns(segment.alias(":segment"), axis.level.alias(":order"))
+        ordered = ordered.sort(":segment", ":order", descending=[False, axis.descending])
+        named |= kernel.summary_of_rows(ordered, starts, state.sums, [("", axis)])
+    if not state.axes:
+        sums = rows.lazy().select(**state.sums).collect(engine="in-memory")
+        named = {name: segments.totals(sums[name].to_numpy(), starts) for name in state.sums}
+    value = state.finish(Totals({name: pl.col(name) for name in named}))
+    finished = pl.DataFrame(named).select(value.fill_null(float("nan"))).to_series()
+    values: Floats = finished.to_numpy()
+    return values
+
+
+def shared_units(
+    table: pl.DataFrame, path: tuple[str, ...], outer: Mapping[str, tuple[str, ...]]
+) -> pl.DataFrame:
+    """Rows of pairs (groups 2i and 2i + 1) whose units have rows on both sides, level by level."""
+    pair = (pl.col(GROUP) // 2).alias(":pair")
+    table = table.with_columns(pair)
+    for prefix in dict.fromkeys(outer[name] for name in path):
+        sides = table.group_by(":pair", *prefix).agg(pl.col(GROUP).n_unique().alias(":sides"))
+        both = sides.filter((pl.col(":sides") > 1) | pl.col(prefix[-1]).is_null())
+        table = table.join(both, on=[":pair", *prefix], how="semi", nulls_equal=True)
+    return table.drop(":pair")
+
+
+def apart(states: States[pl.DataFrame], side: pl.Expr) -> States[pl.DataFrame]:
+    """States in which equal units of two sides are two, wherever units are drawn."""
+    nodes = [node for root in states.forest.roots if isinstance(root, Node) for node in root.nodes]
+    columns = {
+        node.own[0] for node in nodes if states.drawn.get((node.path, node.per.fixed), False)
+    }
+    return states.with_tables(
+        [
+            table.with_columns(
+                pl.when(pl.col(name).is_not_null())
+                .then(pl.struct(name, side.alias(":side")))
+                .alias(name)
+                for name in table.columns
+                if name in columns
+            )
+            for table in states.tables
+        ]
+    )
