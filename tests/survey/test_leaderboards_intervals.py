@@ -239,3 +239,32 @@ def test_ranks_of_ties_and_of_nothing():
     found = ranked(np.array([[0.5, 0.5, 0.9, np.nan]]))
     assert found[0, :3].tolist() == [2, 2, 1]
     assert np.isnan(found[0, 3])
+
+
+def test_units_of_both_kinds_are_refused_unless_they_are_fixed():
+    # One stray row puts 1 of 20 segments into a second region: its errors were once those of means
+    # within segments, for all segments, unsaid.
+    rows = [
+        {
+            "model": model,
+            "segment_id": f"country:{segment}",
+            "question_id": f"q{question}",
+            "region": f"r{segment % 5}",
+            "score": (segment * 7 + question * 3 + (model == "b")) % 11 / 10,
+        }
+        for model in "ab"
+        for segment in range(20)
+        for question in range(4)
+    ]
+    scored = pl.DataFrame(rows)
+    method = ef.Bootstrap(cluster="region", n=50)
+    whole = ef.survey.leaderboard(scored, resample=method)
+    stray = pl.col("segment_id").eq("country:0") & pl.col("question_id").eq("q3")
+    mixed = scored.with_columns(region=pl.when(stray).then(pl.lit("r1")).otherwise("region"))
+    with pytest.raises(
+        ef.EvalframeError, match=r"1 units of 'segment_id' lie in several .*'region'"
+    ):
+        ef.survey.leaderboard(mixed, resample=method)
+    fixed = ef.survey.leaderboard(mixed, resample=method, fixed=True)
+    assert fixed["score"].to_list() == pytest.approx(whole["score"].to_list(), abs=1e-12)
+    assert (fixed["std_error"] > 0).all()

@@ -102,6 +102,7 @@ def leaderboard(
     baselines: bool = True,
     attributes: Frame | None = None,
     resample: Bootstrap | None = None,
+    fixed: bool = False,
 ) -> pl.LazyFrame:
     """Leaderboard with a rank for each model, see `ef.survey.leaderboard`."""
     cluster = {} if resample is None else {CLUSTER: cluster_of(resample)}
@@ -112,7 +113,7 @@ def leaderboard(
     # Tables of segments need their scores only, others the items.
     if "question" in (level, weighting) or resample is not None:
         runs = replace(runs, rows=runs.selected())
-    table = resampled_board(runs.rows, runs.segments, level, weighting, attributes, resample)
+    table = resampled_board(runs.rows, runs.segments, level, weighting, attributes, resample, fixed)
     return runs.named(_ranked(runs, table, level, weighting, attributes))
 
 

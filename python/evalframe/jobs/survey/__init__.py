@@ -99,6 +99,10 @@ class SurveyJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="su
         Weighting,
         Flag("What counts alike, or by its respondents, overall and in categories."),
     ] = "segment"
+    fixed: Annotated[
+        bool,
+        Flag("Segments are all there are: draws change the items within them only.", checks=False),
+    ] = False
     context: Annotated[
         Context,
         Flag(

@@ -160,7 +160,7 @@ def groups_of(job: SurveyJob) -> list[pl.Expr]:
 def overall(job: SurveyJob, scores: pl.DataFrame, resample: ef.Bootstrap | None) -> pl.DataFrame:
     """The overall leaderboard, with intervals if the job resamples."""
     board: pl.DataFrame = functions_of(job.rules).leaderboard(
-        scores, weighting=job.weighting, resample=resample, **_options(job)
+        scores, weighting=job.weighting, resample=resample, fixed=job.fixed, **_options(job)
     )
     return board
 
@@ -198,6 +198,7 @@ def tables_of(
             weighting=job.weighting,
             attributes=attributes,
             resample=resample,
+            fixed=job.fixed,
             **_options(job),
         )
     tables["segment_scores"] = functions.segment_scores(scores, **_options(job))

@@ -62,6 +62,7 @@ def leaderboard(
     baselines: bool = True,
     attributes: Frame | None = None,
     resample: Bootstrap | None = None,
+    fixed: bool = False,
 ) -> pl.LazyFrame:
     """Models by mean score, in two stages: items to segments, segments to models.
 
@@ -87,7 +88,9 @@ def leaderboard(
         resample: `ef.Bootstrap(cluster=...)`, over segments with `cluster="segment_id"`, questions
             with `cluster="question_id"`, or anything else. All models of a leaderboard have the
             same draws. If each unit of equal weight lies in one cluster, a unit that is drawn twice
-            has twice the weight; if clusters cut through segments, their means are resampled.
+            has twice the weight; if clusters cut through all units, their means are resampled.
+            A leaderboard with units of both kinds is refused, unless units are `fixed`.
+        fixed: True if the units are all there are, so that draws change the items within them only.
 
     Returns:
         by..., then `category`, `segment_id` or `question_id` (with `round`), `rank` (Int64),
@@ -135,7 +138,7 @@ def leaderboard(
     ).at(context)
     if level == "question" or weighting == "question":
         rows = rows.checked(scored)
-    table = resampled_board(rows, segments_of(rows), level, weighting, attributes, resample)
+    table = resampled_board(rows, segments_of(rows), level, weighting, attributes, resample, fixed)
     return table.rename(rows.keys.restore())
 
 
@@ -146,6 +149,7 @@ def resampled_board(
     weighting: Weighting,
     attributes: Frame | None,
     resample: Bootstrap | None,
+    fixed: bool = False,
 ) -> pl.LazyFrame:
     """The leaderboard, with intervals if it is resampled, under internal names of the keys."""
     table = board(rows, segments, level, weighting, attributes)
@@ -160,7 +164,7 @@ def resampled_board(
         unit = None  # items are averaged last
     elif level != "question" and weighting == "question":
         unit = rows.question
-    return with_spread(resample, table.collect(), detail, group, unit).lazy()
+    return with_spread(resample, table.collect(), detail, group, unit, fixed=fixed).lazy()
 
 
 def required_columns(level: Level, weighting: Weighting) -> list[str]:
