@@ -13,13 +13,14 @@ from evalframe.jobs.family import FAMILIES
 PACKAGE = Path(evalframe.__file__).parent
 
 PUBLIC = ""
-VERBS = {"evaluation", "comparison"}
+VERBS = {"evaluation", "comparison", "ranking"}
 FAMILY = {"core", "resample", *VERBS}
 MAY_IMPORT = {
     "core": set(),
     "resample": {"core"},
     "evaluation": {"core", "resample"},
     "comparison": {"core", "resample", "evaluation"},
+    "ranking": {"core", "resample", "evaluation", "comparison"},
     **dict.fromkeys(FAMILIES, FAMILY),
     "compat": {*FAMILY, *FAMILIES},
     "engine": {"core"},

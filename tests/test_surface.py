@@ -185,6 +185,7 @@ VOCABULARY = {
 """Arguments of all families: their types, None apart, and defaults (None for any)."""
 
 OTHERWISE = {
+    "ranking.rank level": "by default that of its bootstrap",
     "core.validate on_invalid": "the same two texts, spelt out",
     "selective.compare_at_coverage metrics": "areas and risks at a coverage, by name",
     "selective.to_artifact metrics": "of the calibrator, to be written",

@@ -36,6 +36,7 @@ from evalframe.evaluation import (
     merge as merge,
     partial as partial,
 )
+from evalframe.ranking import rank as rank
 from evalframe.rag.metrics import (
     all_rate as all_rate,
     answer_accuracy as answer_accuracy,

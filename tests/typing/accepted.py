@@ -68,7 +68,8 @@ def tables() -> float | None:
     against = ef.compare(items, ef.aurc, other=scan, pair_on="item", correction="bonferroni")
     apart = ef.compare(items, ef.aurc, between="mode", paired=False, resample=ef.Linearized())
     rows = ef.evaluate(items, ef.aurc, resample=ef.Bootstrap(n=100))
-    whole = [result.collect(), sure, naive, pairs, against, apart, rows]
+    ranked = ef.rank(items, ef.aurc(), between="mode", resample=resample, best="lowest", level=0.9)
+    whole = [result.collect(), sure, naive, pairs, against, apart, rows, ranked]
     value: float | None = pl.concat(whole)["delta"].item()
 
     return value

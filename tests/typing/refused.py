@@ -29,6 +29,7 @@ ef.Bootstrap(cluster="item", interval="bc")  # error: arg-type
 ef.Bootstrap(cluster="item", draws="mersenne")  # error: arg-type
 ef.evaluate(items, ef.aurc, plan="level")  # error: call-overload
 ef.compare(items, ef.aurc, between="mode", correction="fdr")  # error: call-overload
+ef.rank(items, ef.aurc, between="mode", resample=ef.Bootstrap(), best="top")  # error: call-overload
 ef.compare(items, ef.aurc, between="mode", test="t")  # error: call-overload
 ef.validate(items, ef.survey.survey_contract(), on_invalid="drop")  # error: arg-type
 ef.metric(direction="up", range=(0, 1))  # error: arg-type

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from evalframe.core.special import DECIMALS
+from evalframe.core.special import DECIMALS, ranks
 from evalframe.core.states import States
 from evalframe.core.tables import Keys
 from evalframe.resample import intervals
 from evalframe.resample.contraction import GROUP
-from evalframe.resample.draws import BOARD, Boards, pools
-from evalframe.resample.uncertainty import estimated
+from evalframe.resample.draws import BATCH, BOARD, Boards, Pool, left_out, pools
+from evalframe.resample.paired import delta_of, rounding
+from evalframe.resample.uncertainty import Estimated, estimated, number_groups
 
 if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
@@ -270,3 +271,103 @@ def entry_spreads(
             )
         result.join(Entries(spread, pool.counts, ranks), here)
     return result
+
+
+RANKED = (
+    "rank",
+    "metric",
+    "estimate",
+    *("std_error", "lower", "upper", "n_clusters", "drop_rate"),
+    *RANKS,
+    *("tied_with_best", "p_value", "p_adjusted"),
+)
+"""Columns of ranked systems, the first before the system."""
+
+
+def ranked_systems(
+    method: Bootstrap, states: States[pl.DataFrame], correction: str, *, is_lowest: bool
+) -> pl.DataFrame:
+    """Ranks of systems (the last key) within groups by a metric, under internal names of keys."""
+    *by, system = states.keys.inner
+    groups = states.groups()
+    number = (
+        pl.struct(by).rank("dense").cast(pl.Int64) if by else pl.repeat(0, pl.len(), dtype=pl.Int64)
+    )
+    boards = groups.select(number.alias(BOARD))[BOARD]
+    board, (metric,) = boards.to_numpy(), states.metrics
+    sign = -1.0 if is_lowest else 1.0
+    rows, tests = [], []
+    for pool in pools(method, number_groups(states, groups), Boards(boards)):
+        result, here = estimated(method, pool), pool.groups.to_numpy()
+        assert result.drawn is not None
+        points, drawn = sign * result.points[0], sign * result.drawn[0]
+        limits = rank_limits(points, drawn, board[here], method.level, pool.varying)
+        spread = {name: values[0] for name, values in result.spread._asdict().items()}
+        columns = {"estimate": result.points[0], **spread, "n_clusters": pool.counts}
+        rows.append(
+            groups[pool.groups].with_columns(
+                pool.groups.alias(GROUP),
+                boards[pool.groups],
+                *(pl.Series(name, values) for name, values in columns.items()),
+                *rank_columns(limits),
+            )
+        )
+        tests.append(_pair_tests(method, pool, result, boards, rounding(metric)))
+    pairs = pl.concat(tests)
+    adjusted = intervals.adjusted_p_values(pairs["p_value"].to_numpy(), correction)
+    pairs = pairs.with_columns(pl.Series("p_adjusted", adjusted)).fill_nan(None)
+    floats = ["estimate", *SPREAD]
+    table = pl.concat(rows).with_columns(pl.col(floats).fill_nan(None))
+    table = table.with_columns(
+        ranks(sign * pl.col("estimate"), [BOARD]).alias("rank"), metric=pl.lit(metric.name)
+    )
+    best = table.filter(pl.col("rank") == 1).select(best=GROUP)
+    against = pl.concat([pairs, pairs.rename({"left": "right", "right": "left"})], how="diagonal")
+    against = against.join(best, left_on="right", right_on="best")
+    against = against.join(best, left_on="left", right_on="best", how="anti")
+    largest = against.group_by("left").agg(pl.col("p_value", "p_adjusted").max())
+    table = table.join(largest, left_on=GROUP, right_on="left", how="left")
+    table = table.sort(*by, "rank", system, nulls_last=[*[False] * len(by), True, False])
+    return table.select(*by, RANKED[0], system, *RANKED[1:])
+
+
+def _pair_tests(
+    method: Bootstrap, pool: Pool, result: Estimated, boards: pl.Series, least: float
+) -> pl.DataFrame:
+    """P-values that two entries of a board are equal, `left` and `right` by their groups."""
+    method = method.of_differences
+    entries = pl.DataFrame({BOARD: boards[pool.groups]}).with_row_index("left")
+    pairs = entries.join(entries.rename({"left": "right"}), on=BOARD)
+    pairs = pairs.filter(pl.col("left") < pl.col("right")).sort("left", "right")
+    first, second = (pairs[name].to_numpy() for name in ("left", "right"))
+    assert result.drawn is not None
+    points, drawn = result.points[0], result.drawn[0]
+    without, touched = None, None
+    if intervals.INTERVALS[method.interval].needs != "none":
+        assert result.left_out is not None
+        without, touched = result.left_out[0], pool.touched(left_out(method, pool.clusters))
+        if touched is not None:  # without a cluster that it lacks an entry is what it was
+            without = np.where(touched, without, points)
+    counts, varying = (np.minimum(n[first], n[second]) for n in (pool.counts, pool.varying))
+    p_values = np.full(len(pairs), np.nan)
+    chunk = max(1, BATCH // len(drawn))
+    for start in range(0, len(pairs), chunk):
+        here = slice(start, start + chunk)
+        left, right = first[here], second[here]
+        gaps = None
+        if without is not None:
+            gaps = delta_of(without[:, left], without[:, right], least)
+            if touched is not None:
+                gaps = np.where(touched[:, left] | touched[:, right], gaps, np.nan)
+        sample = intervals.Sample(
+            delta_of(points[left], points[right], least),
+            delta_of(drawn[:, left], drawn[:, right], least),
+            gaps,
+            counts[here],
+        )
+        p_values[here] = intervals.p_values(method.interval, sample)
+    # Where nothing varies, nothing is tested.
+    p_values[varying < 2] = np.nan
+    return pl.DataFrame(
+        {"left": pool.groups[first], "right": pool.groups[second], "p_value": p_values}
+    )

@@ -1,0 +1,146 @@
+"""Ranks of systems by a metric, and what is certain of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import polars as pl
+
+from evalframe.comparison import Correction
+from evalframe.core.choices import check_choice
+from evalframe.core.errors import ParameterError
+from evalframe.core.frames import like_input
+from evalframe.core.rows import as_expr
+from evalframe.core.typing import By, Frame, IntoExpr
+from evalframe.evaluation import AnyMetric, as_exprs, named_cluster
+
+if TYPE_CHECKING:
+    from evalframe.core.per import AnyBound
+    from evalframe.resample.methods import Bootstrap
+
+
+Best: TypeAlias = Literal["highest", "lowest"]
+
+
+@like_input
+def rank(
+    frame: Frame,
+    metric: AnyMetric,
+    *,
+    between: IntoExpr,
+    resample: Bootstrap,
+    by: By = None,
+    weight: IntoExpr | None = None,
+    best: Best | None = None,
+    correction: Correction = "holm",
+    level: float | None = None,
+) -> pl.LazyFrame:
+    """Rank systems by a metric, and say which ranks are certain.
+
+    Every replicate draws the same clusters for all systems of a group, so that what they have in
+    common cancels. Each system is scored on all clusters that it has, as on a leaderboard, where
+    `compare` takes those that both sides have.
+
+    Two corrections are told. `tied_with_best` and the rank sets compare all pairs of systems of a
+    group at once, by the largest deviation of a replicate; they hold for all systems of a group
+    together. `p_adjusted` corrects the p-values of all pairs in all groups, as `compare` does: the
+    best is found in the same data, so its own pairs alone would be too small a family. Of m pairs
+    no p-value is adjusted below 2 m / (n + 1) by percentiles of n draws: many systems need many
+    draws, and may be certain by their rank sets before.
+
+    Args:
+        frame: Records, one row each; of a LazyFrame the result is lazy.
+        metric: A metric that declares a state, flat or `ef.per(...)`.
+        between: Column or expression whose values are the systems.
+        resample: `ef.Bootstrap(cluster=...)` with the clusters that systems share, such as items.
+        by: Group keys; each group has its ranks.
+        weight: How often each row counts.
+        best: Which end is the best; by default the metric's direction says it.
+        correction: As for `compare`; of `p_adjusted` only.
+        level: Of intervals and rank sets; by default that of `resample`.
+
+    Returns:
+        by..., `rank` (Int64; ties to 12 decimals share the better one, null without an estimate),
+        the system, `metric`, `estimate`, `std_error`, `lower`, `upper`, `n_clusters`, `drop_rate`
+        as of `evaluate`, `rank_lower` and `rank_upper` (central ranks of the replicates),
+        `rank_set_lower` and `rank_set_upper` (ranks that remain after a simultaneous comparison of
+        all pairs), `tied_with_best` (no system is significantly better), `p_value` (two-sided,
+        that the system equals the best; the largest if several are; null for the best) and
+        `p_adjusted`. Sorted by groups, rank and system. A system with one cluster has no error and
+        no p-value, and any rank.
+
+    Raises:
+        ParameterError: No group has two systems; a metric without a state, or without a direction
+            while `best` is not given; no bootstrap, no cluster, or a cluster that never varies.
+        MissingColumnsError: The frame lacks a column.
+
+    References:
+        Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for ranks.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> loss = {"a": [0, 0, 0, 1, 0, 0], "b": [1, 1, 1, 1, 1, 0], "c": [0, 0, 1, 0, 0, 0]}
+        >>> items = pl.DataFrame(loss).with_row_index("item")
+        >>> items = items.unpivot(index="item", variable_name="model", value_name="loss")
+        >>> resample = ef.Bootstrap(cluster="item")
+        >>> board = ef.rank(items, ef.selective_risk(), between="model", resample=resample)
+        >>> board.select("rank", "model", "rank_set_lower", "rank_set_upper").rows()
+        [(1, 'a', 1, 2), (1, 'c', 1, 2), (3, 'b', 3, 3)]
+    """
+    from evalframe.core import tables
+    from evalframe.core.states import States
+    from evalframe.resample.entries import RANKED, ranked_systems
+    from evalframe.resample.methods import Bootstrap
+
+    check_choice("correction", correction, Correction)
+    check_choice("best", best, Best, optional=True)
+    exprs = as_exprs(metric, weight)
+    if len(exprs) > 1:
+        raise ParameterError(f"rank orders by one metric, got {len(exprs)}; call it once for each")
+    bounds, others = tables.split(exprs)
+    if others:
+        raise ParameterError(
+            f"{others[0].meta.output_name()!r} declares no state; declare it with @ef.metric to "
+            "rank by it"
+        )
+    if not isinstance(resample, Bootstrap):
+        raise ParameterError(
+            f"ranks are of joint draws; use ef.Bootstrap(cluster=...), got {resample!r}"
+        )
+    method = resample if level is None else replace(resample, level=level)
+    cluster = named_cluster("rank", method)
+    lazy, outer = tables.lazy(frame), tables.Keys.of(by)
+    keys = tables.Keys.of([*outer.exprs, as_expr(between)], RANKED)
+    tables.check_units(bounds, keys)
+    tables.check_columns(lazy, exprs, *keys.exprs, cluster)
+    is_lowest = _best_end(bounds[0], best) == "lowest"
+    states = States.of(lazy, bounds, keys, cluster).collected()
+    _check_systems(states.groups(), keys.inner)
+    result = ranked_systems(method, states, correction, is_lowest=is_lowest)
+    return result.lazy().rename(keys.restore())
+
+
+def _best_end(metric: AnyBound, best: Best | None) -> Best:
+    """Which end is the best; ParameterError if neither the metric nor the user says so."""
+    if best is not None:
+        return best
+    if metric.metric.direction == "none":
+        raise ParameterError(
+            f"metric {metric.name!r}: neither direction is better; say which end is the best, "
+            "best='highest' or best='lowest'"
+        )
+    return "highest" if metric.metric.direction == "maximize" else "lowest"
+
+
+def _check_systems(groups: pl.DataFrame, keys: Sequence[str]) -> None:
+    """Raise ParameterError if every group has a single system."""
+    *by, system = keys
+    sizes = groups.group_by(by).len()["len"] if by else pl.Series([len(groups)])
+    if not (sizes > 1).any():
+        where = " in a group, of whose keys they may not be one" if by else ""
+        raise ParameterError(
+            f"a rank needs two systems{where}, found {groups[system].unique().sort().to_list()}; "
+            "name the column of the systems, between=..., or use ef.evaluate for one"
+        )
