@@ -21,6 +21,7 @@ MAY_IMPORT = {
     "evaluation": {"core", "resample"},
     "comparison": {"core", "resample", "evaluation"},
     "ranking": {"core", "resample", "evaluation", "comparison"},
+    "standard": {"core"},
     **dict.fromkeys(FAMILIES, FAMILY),
     "compat": {*FAMILY, *FAMILIES},
     "engine": {"core"},
