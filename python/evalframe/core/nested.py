@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from evalframe.core.per import Node, Per
+from evalframe.core.rows import spread_literals
 from evalframe.core.states import Plan, States
 from evalframe.core.tables import Keys
 
@@ -87,7 +88,8 @@ def _with_counts(root: Node, leaves: Sequence[pl.DataFrame], keys: list[str]) ->
     counts = rows_of(root, leaves, keys)
     if not keys:
         return pl.concat([counts, values], how="horizontal")
-    return counts.join(values, on=keys, how="left", nulls_equal=True)
+    joined = counts.join(values, on=keys, how="left", nulls_equal=True)
+    return joined.with_columns(pl.col("n_units", "n_units_missing").fill_null(0))
 
 
 def rows_of(root: Node, leaves: Sequence[pl.DataFrame], keys: list[str]) -> pl.DataFrame:
@@ -166,7 +168,7 @@ def expression(per: Per) -> pl.Expr:
         numbers = pl.DataFrame({_OWNER: range(len(groups))}, schema={_OWNER: rows.schema[_OWNER]})
         return numbers.join(values, on=_OWNER, how="left", maintain_order="left")["estimate"]
 
-    lists = [expr.implode() for expr in columns.values()]
+    lists = [expr.implode() for expr in spread_literals(columns).values()]
     return pl.map_batches(lists, whole_column, return_dtype=pl.Float64, is_elementwise=True)
 
 

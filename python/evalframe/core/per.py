@@ -274,7 +274,14 @@ def per(
         >>> tries.select(ef.per("problem", ef.mean("correct"), then=ef.spread())).item()
         0.6666666666666666
     """
-    exprs = [as_expr(each) for each in ([unit] if isinstance(unit, str | pl.Expr) else [*unit])]
+    given = [*unit] if isinstance(unit, Sequence) and not isinstance(unit, str) else [unit]
+    exprs = [as_expr(each) for each in given]
+    for expr in exprs:
+        if expr.meta.has_multiple_outputs():
+            raise ParameterError(
+                f"per({str(expr)!r}) names several columns at once; list them, such as "
+                "ef.per(['language', 'register'], ...)"
+            )
     units = {expr.meta.output_name(): expr for expr in exprs}
     called = f"per({'_'.join(units)!r})"
     if not exprs or len(units) < len(exprs):

@@ -38,7 +38,8 @@ def mean(value: Role = "value", *, weight: Role = None, missing: float | None = 
     return State(
         sums={"mass": weight, "value": weight * filled},
         finish=lambda t: ratio(t.value, t.mass),
-        valid=None if missing is None else pl.lit(value=True),
+        # True for every row, and a column: a literal would be one row, whatever the table has.
+        valid=None if missing is None else value.is_null().is_not_null(),
     )
 
 
