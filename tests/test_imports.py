@@ -14,7 +14,7 @@ PACKAGE = Path(evalframe.__file__).parent
 
 PUBLIC = ""
 VERBS = {"evaluation", "comparison", "ranking"}
-FAMILY = {"core", "resample", *VERBS}
+FAMILY = {"core", "resample", "standard", *VERBS}
 MAY_IMPORT = {
     "core": set(),
     "resample": {"core"},
