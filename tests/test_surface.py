@@ -145,6 +145,7 @@ OTHER_NAMES = {
     "rag.select_documents correct_rate": "a word of RGB, whose documents it selects",
     "survey.config_id n_individuals": "asked for, not found in the data",
     "survey.prompts n_individuals": "asked for, not found in the data",
+    "core.per unit": "what a metric is computed in, which need not be what is drawn",
     "survey.survey_contract unit": "of the shares: percent or fraction",
     "replication.preferred_std_error bootstrap": "a column: the error by the bootstrap",
     "replication.replicated significance_level": "of a test: level is that of an interval",
@@ -202,6 +203,7 @@ OTHERWISE = {
     "compat.strict_ecs level": "of aggregation, not of an interval",
     "replication.model_differences metrics": "scores of models, by name",
     "compat.read_results path": "a file, or what one holds",
+    "core.per weight": "of a unit: a metric, or a column",
 }
 """Arguments of those names that are something else, and why."""
 

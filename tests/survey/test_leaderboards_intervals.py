@@ -268,3 +268,39 @@ def test_units_of_both_kinds_are_refused_unless_they_are_fixed():
     fixed = ef.survey.leaderboard(mixed, resample=method, fixed=True)
     assert fixed["score"].to_list() == pytest.approx(whole["score"].to_list(), abs=1e-12)
     assert (fixed["std_error"] > 0).all()
+
+
+def test_gaps_and_deviations_have_the_errors_of_metrics_of_units():
+    rows = [
+        {
+            "model": model,
+            "segment_id": f"{category}:{segment}",
+            "question_id": f"q{question}",
+            "score": (segment * 7 + question * 3 + (model == "b") * segment) % 11 / 10,
+        }
+        for model in "ab"
+        for category in ("country", "age")
+        for segment in range(4)
+        for question in range(6)
+    ]
+    scored = pl.DataFrame(rows)
+    method = ef.Bootstrap(cluster="question_id", n=100)
+    columns = ["std_error", "lower", "upper", "n_clusters", "drop_rate"]
+    category = pl.col("segment_id").str.split(":").list.first().alias("category")
+    mean = ef.mean("score")
+    gaps = ef.evaluate(
+        scored, ef.per("segment_id", mean, then=ef.spread()), by=["model", category], resample=method
+    )
+    found = ef.survey.disparity(scored, resample=method).sort("model", "category")
+    assert_frame_equal(found.select("gap"), gaps.select(gap="estimate"), abs_tol=1e-12)
+    assert_frame_equal(found.select(columns), gaps.select(columns), abs_tol=1e-12)
+    expected = ef.evaluate(
+        scored, ef.per("segment_id", mean, then=ef.deviation()), by="model", resample=method
+    )
+    found = ef.survey.consistency(scored, resample=method).sort("model")
+    assert_frame_equal(found.select(columns), expected.select(columns), abs_tol=1e-12)
+    questions = ef.survey.question_disparity(scored, resample=ef.Bootstrap(cluster="segment_id"))
+    assert questions["n_clusters"].unique().to_list() == [8]
+    assert questions["std_error"].is_not_null().all()
+    plain = ef.survey.question_disparity(scored)
+    assert_frame_equal(questions.select(plain.columns), plain)

@@ -135,6 +135,9 @@ def pass_at(correct: Role = "correct", *, weight: Role = None, k: int = 1) -> St
     Returns:
         1 - (n - c)! (n - k)! / ((n - c - k)! n!) for c correct ones of n tries. Null if n < k.
 
+    Raises:
+        ParameterError: k is not a whole number from 1.
+
     References:
         Chen et al. (2021), Evaluating large language models trained on code, equation 1.
 

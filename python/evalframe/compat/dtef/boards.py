@@ -53,7 +53,6 @@ from evalframe.survey.boards.leaderboard import (
     with_category,
 )
 from evalframe.survey.boards.rows import (
-    CLUSTER,
     CONTEXT,
     RunsOf,
     is_baseline,
@@ -105,7 +104,7 @@ def leaderboard(
     fixed: bool = False,
 ) -> pl.LazyFrame:
     """Leaderboard with a rank for each model, see `ef.survey.leaderboard`."""
-    cluster = {} if resample is None else {CLUSTER: cluster_of(resample)}
+    cluster = cluster_of(resample)
     needs = required_columns(level, weighting)
     runs = runs_of(
         scored_rows("leaderboard", scored, by, needs=needs, baselines=baselines, extra=cluster)

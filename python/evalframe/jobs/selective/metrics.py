@@ -107,8 +107,9 @@ def _entry(
     if isinstance(written, str) and ":" not in written and "_per_" in written:
         # As results name it: `accuracy_per_task`, `mean_pas_per_finding_per_study`.
         inner, _, unit = written.rpartition("_per_")
-        named = {"per": unit, "metric": {**arguments, "name": inner}}
-        yield _per(job, {**named, "alias": arguments.pop("alias", written)}, roles, folder)
+        alias = arguments.pop("alias", written)
+        spelled = {"per": unit, "metric": {**arguments, "name": inner}, "alias": alias}
+        yield _per(job, spelled, roles, folder)
         return
     if not isinstance(arguments.get("name"), str) or not isinstance(
         arguments.get("alias", ""), str

@@ -12,7 +12,7 @@ from evalframe.core.choices import check_choice
 from evalframe.core.frames import like_input
 from evalframe.core.special import settled
 from evalframe.core.typing import By, Frame
-from evalframe.survey.boards.leaderboard import with_category
+from evalframe.survey.boards.leaderboard import SPREAD, cluster_of, details, with_category
 from evalframe.survey.boards.rows import (
     CONTEXT,
     Rows,
@@ -25,6 +25,7 @@ from evalframe.survey.surveys.segments import LABELS
 
 if TYPE_CHECKING:
     from evalframe.core.choices import Context
+    from evalframe.resample.methods import Bootstrap
 
 
 ContextLevel: TypeAlias = Literal["overall", "segment", "category"]
@@ -59,6 +60,8 @@ def disparity(
     by: By = None,
     context: Context = "highest",
     attributes: Frame | None = None,
+    resample: Bootstrap | None = None,
+    fixed: bool = False,
 ) -> pl.LazyFrame:
     """The gap between the best and the worst segment of each category, by model.
 
@@ -70,15 +73,19 @@ def disparity(
         by: Group keys.
         context: As for `at_context`.
         attributes: As for `leaderboard`.
+        resample: `ef.Bootstrap(cluster=...)`, as for `leaderboard`. Extremes of noisy scores are
+            too far apart, in replicates even more.
+        fixed: As for `leaderboard`.
 
     Returns:
         by..., `model`, `round` (if the table has it), `category` and `category_label` (String),
         `gap` (Float64), `best_segment`, `best_score`, `worst_segment`, `worst_score`, `n_segments`
         (Int64, 2 or more), `concern` (Boolean: the gap is above 0.10, and the model is not a
-        baseline) and the columns about context of `leaderboard`. The largest gap first.
+        baseline) and the columns about context of `leaderboard`; with `resample` `std_error`,
+        `lower`, `upper`, `n_clusters` and `drop_rate` of the gap. The largest gap first.
 
     Raises:
-        ParameterError: No segment has a category.
+        ParameterError: No segment has a category, or an argument lies outside its domain.
 
     Examples:
         >>> segments = ["gender:male", "gender:female", "country:peru"]
@@ -86,9 +93,32 @@ def disparity(
         >>> disparity(scored).select("category", "gap", "worst_segment", "concern").rows()
         [('gender', 0.25, 'gender:male', True)]
     """
-    rows = scored_rows("disparity", scored, by, taken=GAPS).at(context)
-    table = category_gaps(rows, segments_of(rows), attributes)
+    extra = cluster_of(resample, "disparity")
+    rows = scored_rows("disparity", scored, by, taken=(*GAPS, *SPREAD), extra=extra).at(context)
+    segments = segments_of(rows)
+    table = category_gaps(rows, segments, attributes)
+    if resample is not None:
+        items = details(rows, segments, "category", "segment", attributes)
+        entry = [*rows.keys.inner, "model", *rows.rounds, "category"]
+        table = with_gap_errors(resample, table, rows, items, entry, fixed=fixed)
     return table.rename(rows.keys.restore())
+
+
+def with_gap_errors(
+    method: Bootstrap,
+    table: pl.LazyFrame,
+    rows: Rows,
+    items: pl.LazyFrame,
+    entry: list[str],
+    *,
+    fixed: bool,
+) -> pl.LazyFrame:
+    """Add intervals of gaps between segments, from the items behind them."""
+    from evalframe.standard.summaries import spread
+    from evalframe.survey.boards.replicates import Units, with_errors
+
+    units = Units(items, [name for name in entry if name != "model"], rows.segment, fixed)
+    return with_errors(method, table, units, entry, spread().alias("gap"))
 
 
 def category_gaps(
@@ -162,7 +192,12 @@ def largest_gaps(
 
 @like_input
 def question_disparity(
-    scored: Frame, *, by: By = None, context: Context = "highest"
+    scored: Frame,
+    *,
+    by: By = None,
+    context: Context = "highest",
+    resample: Bootstrap | None = None,
+    fixed: bool = False,
 ) -> pl.LazyFrame:
     """The gap between the best and the worst segment of each question, by model.
 
@@ -171,11 +206,15 @@ def question_disparity(
             one) are left out, repeated ones are averaged.
         by: Group keys.
         context: As for `at_context`.
+        resample: `ef.Bootstrap(cluster=...)`, as for `leaderboard`. Extremes of noisy scores are
+            too far apart, in replicates even more.
+        fixed: As for `leaderboard`.
 
     Returns:
         by..., `model`, `round` (if the table has it), `question_id`, `gap` (Float64),
         `best_segment`, `best_score`, `worst_segment`, `worst_score`, `n_segments` (Int64, 2 or
-        more) and the columns about context of `leaderboard`. The largest gap first.
+        more), the columns about context of `leaderboard` and, with `resample`, those of
+        `disparity`. The largest gap first.
 
     Examples:
         >>> scores = {"segment_id": ["s", "t"], "score": [0.5, 0.75]}
@@ -183,8 +222,17 @@ def question_disparity(
         >>> question_disparity(scored).select("question_id", "gap", "best_segment").rows()
         [('q', 0.25, 't')]
     """
-    rows = scored_rows("question_disparity", scored, by, needs=["question_id"], taken=GAPS)
-    return question_gaps(rows.at(context).checked(scored)).rename(rows.keys.restore())
+    extra, taken = cluster_of(resample, "question_disparity"), (*GAPS, *SPREAD)
+    rows = scored_rows(
+        "question_disparity", scored, by, needs=["question_id"], taken=taken, extra=extra
+    )
+    rows = rows.at(context).checked(scored)
+    table = question_gaps(rows)
+    if resample is not None:
+        items = details(rows, segments_of(rows), "question", "segment")
+        entry = [*rows.keys.inner, "model", *rows.question]
+        table = with_gap_errors(resample, table, rows, items, entry, fixed=fixed)
+    return table.rename(rows.keys.restore())
 
 
 def question_gaps(rows: Rows) -> pl.LazyFrame:

@@ -36,12 +36,10 @@ if TYPE_CHECKING:
 
 Level: TypeAlias = Literal["overall", "segment", "category", "question"]
 
-_SPREAD = (
-    "std_error",
-    "lower",
-    "upper",
-    "n_clusters",
-    "drop_rate",
+SPREAD = ("std_error", "lower", "upper", "n_clusters", "drop_rate")
+"""Columns of the uncertainty of a score."""
+
+_RANKS = (
     "rank_lower",
     "rank_upper",
     "rank_set_lower",
@@ -126,15 +124,14 @@ def leaderboard(
     """
     check_choice("level", level, Level)
     check_choice("weighting", weighting, Weighting)
-    extra = {} if resample is None else {CLUSTER: cluster_of(resample)}
     rows = scored_rows(
         "leaderboard",
         scored,
         by,
         needs=required_columns(level, weighting),
-        taken=(*_SPREAD, *_ENDS),
+        taken=(*SPREAD, *_RANKS, *_ENDS),
         baselines=baselines,
-        extra=extra,
+        extra=cluster_of(resample),
     ).at(context)
     if level == "question" or weighting == "question":
         rows = rows.checked(scored)
@@ -155,7 +152,7 @@ def resampled_board(
     table = board(rows, segments, level, weighting, attributes)
     if resample is None:
         return table
-    from evalframe.survey.boards.replicates import with_spread
+    from evalframe.survey.boards.replicates import Units, with_spread
 
     detail = details(rows, segments, level, weighting, attributes)
     group = [*rows.keys.inner, *level_keys(rows, level)]
@@ -164,7 +161,7 @@ def resampled_board(
         unit = None  # items are averaged last
     elif level != "question" and weighting == "question":
         unit = rows.question
-    return with_spread(resample, table.collect(), detail, group, unit, fixed=fixed).lazy()
+    return with_spread(resample, table.collect(), Units(detail, group, unit, fixed)).lazy()
 
 
 def required_columns(level: Level, weighting: Weighting) -> list[str]:
@@ -344,10 +341,12 @@ def _ranked(table: pl.LazyFrame, group: list[str]) -> pl.LazyFrame:
     return ranked.sort(*group, "rank", "model", nulls_last=True)
 
 
-def cluster_of(resample: Bootstrap) -> pl.Expr:
-    """The cluster of a bootstrap."""
+def cluster_of(resample: Bootstrap | None, caller: str = "leaderboard") -> dict[str, pl.Expr]:
+    """The column of the cluster of a bootstrap, if there is one."""
     from evalframe.resample.methods import Bootstrap
 
+    if resample is None:
+        return {}
     if not isinstance(resample, Bootstrap):
-        raise ParameterError(f"leaderboard: resample must be ef.Bootstrap(...), got {resample!r}")
-    return named_cluster("leaderboard", resample)
+        raise ParameterError(f"{caller}: resample must be ef.Bootstrap(...), got {resample!r}")
+    return {CLUSTER: named_cluster(caller, resample)}

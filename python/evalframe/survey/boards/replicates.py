@@ -8,14 +8,21 @@ as questions do, change the means within them (see `resample.levels`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.per import per
-from evalframe.resample.entries import SPREAD, Ranking, entry_spreads, rank_columns, unknown
+from evalframe.resample.entries import (
+    SPREAD,
+    Entries,
+    Ranking,
+    entry_spreads,
+    rank_columns,
+    unknown,
+)
 from evalframe.standard.summaries import mean
 from evalframe.survey.boards.rows import CLUSTER, MASS, SIZE
 
@@ -27,70 +34,103 @@ if TYPE_CHECKING:
 _GROUP, _ENTRY, _UNIT, _WHOLE = ":group", ":entry", ":unit", ":whole"
 
 
-def with_spread(
+class Units(NamedTuple):
+    """What the scores of a table are computed from.
+
+    Attributes:
+        items: Items with `score`, `:cluster`, `:size` and `:mass`.
+        group: Columns that identify a leaderboard, whose entries have the same draws.
+        unit: What is averaged last; None for items.
+        fixed: True if units are all there are.
+    """
+
+    items: pl.LazyFrame
+    group: Sequence[str]
+    unit: Sequence[str] | None
+    fixed: bool
+
+    def metric(self, *, is_sized: bool, then: MetricExpr | None = None) -> MetricExpr:
+        """The metric over units, by default their mean, of the means of their items."""
+        within = mean("score", weight=MASS)
+        if self.unit is None:
+            return within
+        unit, weight = pl.col(_UNIT).alias(self.unit[-1]), SIZE if is_sized else None
+        return per(unit, within, weight=weight, then=then, fixed=self.fixed)
+
+
+def with_spread(method: Bootstrap, table: pl.DataFrame, units: Units) -> pl.DataFrame:
+    """Add intervals of scores and ranks to a sorted leaderboard."""
+    entries = _entries(method, table, units, [*units.group, "model"], "score", ranked=True)
+    return table.with_columns(*_columns(entries, "score"), *rank_columns(entries.ranks))
+
+
+def with_errors(
+    method: Bootstrap,
+    table: pl.LazyFrame,
+    units: Units,
+    entry: Sequence[str],
+    then: MetricExpr,
+) -> pl.LazyFrame:
+    """Add intervals of a column of a table, a metric over units named as the column is."""
+    name, collected = then.bound.name, table.collect()
+    entries = _entries(method, collected, units, entry, name, then=then)
+    return collected.with_columns(_columns(entries, name)).lazy()
+
+
+def _columns(entries: Entries, name: str) -> list[pl.Series]:
+    """Columns of the result."""
+    columns = [pl.Series(n, v).fill_nan(None) for n, v in entries.spread[name]._asdict().items()]
+    columns.insert(SPREAD.index("drop_rate"), pl.Series("n_clusters", entries.counts))
+    return columns
+
+
+def _entries(
     method: Bootstrap,
     table: pl.DataFrame,
-    detail: pl.LazyFrame,
-    group: Sequence[str],
-    unit: Sequence[str] | None,
+    units: Units,
+    entry: Sequence[str],
+    name: str,
     *,
-    fixed: bool = False,
-) -> pl.DataFrame:
-    """Add intervals of scores and ranks to a sorted leaderboard.
-
-    `detail` has its items with `:cluster`, `:size` and `:mass`; `group` identifies a leaderboard,
-    and `unit` what is averaged last, None for items.
-    """
+    then: MetricExpr | None = None,
+    ranked: bool = False,
+) -> Entries:
+    """Spreads of the rows of a table, each identified by `entry`."""
     numbered = table.with_row_index(_ENTRY)
-    board = pl.struct(group).rank("dense") - 1 if group else pl.lit(0)
+    board = pl.struct(units.group).rank("dense") - 1 if units.group else pl.lit(0)
     numbered = numbered.with_columns(board.cast(pl.UInt32).alias(_GROUP))
-    items = _items(detail, numbered.select(*group, "model", _ENTRY, _GROUP), unit)
+    items = _items(numbered.select(*entry, _ENTRY, _GROUP), units)
     _check_clusters(method, items)
     boards = numbered[_GROUP].to_numpy().astype(np.int64)
-    entries = unknown(["score"], len(table), ranked=True)
-    metric = _score(items, unit, fixed=fixed)
-    cluster = pl.col(CLUSTER).alias(str(method.cluster))
+    entries = unknown([name], len(table), ranked=ranked)
+    is_sized = items[SIZE].n_unique() > 1
     # Each leaderboard decides for itself what a draw means.
     for _, rows in items.group_by(_WHOLE):
         spreads = entry_spreads(
             method,
             rows.lazy(),
-            [metric],
+            [units.metric(is_sized=is_sized, then=then).alias(name)],
             table,
             entry=_ENTRY,
-            cluster=cluster,
+            cluster=pl.col(CLUSTER).alias(str(method.cluster)),
             boards=boards,
-            ranking=Ranking("score", boards),
+            ranking=Ranking(name, boards) if ranked else None,
         )
         here = rows[_ENTRY].unique().to_numpy()
         entries.join(spreads.of(here), here)
-    columns = [pl.Series(n, v).fill_nan(None) for n, v in entries.spread["score"]._asdict().items()]
-    columns.insert(SPREAD.index("drop_rate"), pl.Series("n_clusters", entries.counts))
-    return table.with_columns(*columns, *rank_columns(entries.ranks))
+    return entries
 
 
-def _score(items: pl.DataFrame, unit: Sequence[str] | None, *, fixed: bool) -> MetricExpr:
-    """The score of a model, over its items."""
-    within = mean("score", weight=MASS)
-    if unit is None:
-        return within.alias("score")
-    is_sized = items[SIZE].n_unique() > 1
-    units = pl.col(_UNIT).alias(unit[-1])
-    weight = SIZE if is_sized else None
-    return per(units, within, weight=weight, fixed=fixed).alias("score")
-
-
-def _items(detail: pl.LazyFrame, entries: pl.DataFrame, unit: Sequence[str] | None) -> pl.DataFrame:
+def _items(entries: pl.DataFrame, units: Units) -> pl.DataFrame:
     """The items of leaderboards by entry and unit; `:whole` is True if units lie in one cluster."""
     on = [name for name in entries.columns if name not in (_ENTRY, _GROUP)]
-    items = detail.join(entries.lazy(), on=on, nulls_equal=True)
+    items = units.items.join(entries.lazy(), on=on, nulls_equal=True)
     columns = [_ENTRY, _GROUP, CLUSTER, "score", MASS, SIZE]
-    if unit is None:
+    if units.unit is None:
         return items.select(*columns, pl.lit(value=True).alias(_WHOLE)).collect()
     # A unit is one of its leaderboard, for all models.
-    numbered = items.select(*columns, pl.struct(_GROUP, *unit).alias(_UNIT))
     sizes = pl.col(SIZE).is_finite().any().over(_ENTRY, _UNIT)
-    numbered = numbered.filter(sizes).collect()
+    marked = items.select(*columns, pl.struct(_GROUP, *units.unit).alias(_UNIT))
+    numbered = marked.filter(sizes).collect()
     parts = numbered.lazy().group_by(_GROUP, _UNIT).agg(pl.col(CLUSTER).n_unique())
     is_whole = (pl.col(CLUSTER).max() == 1).alias(_WHOLE)
     return numbered.join(parts.group_by(_GROUP).agg(is_whole).collect(), on=_GROUP)

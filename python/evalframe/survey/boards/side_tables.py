@@ -20,7 +20,13 @@ from evalframe.survey.boards.gaps import (
     slopes,
     stereotypes,
 )
-from evalframe.survey.boards.leaderboard import board, named_attributes
+from evalframe.survey.boards.leaderboard import (
+    SPREAD,
+    board,
+    cluster_of,
+    details,
+    named_attributes,
+)
 from evalframe.survey.boards.rows import (
     CONTEXT,
     Rows,
@@ -33,6 +39,7 @@ from evalframe.survey.boards.rows import (
 
 if TYPE_CHECKING:
     from evalframe.core.choices import Context
+    from evalframe.resample.methods import Bootstrap
 
 
 _TAKEN = ("attribute", "value", "best_model", "best_score", "mean_score", "n_models")
@@ -46,6 +53,8 @@ def consistency(
     context: Context = "highest",
     min_segments: int = 2,
     baselines: bool = False,
+    resample: Bootstrap | None = None,
+    fixed: bool = False,
 ) -> pl.LazyFrame:
     """Models by the population standard deviation of their segment scores, the smallest first.
 
@@ -58,11 +67,14 @@ def consistency(
         context: As for `at_context`.
         min_segments: Models with fewer segments have no rank.
         baselines: True if baselines have a rank.
+        resample: `ef.Bootstrap(cluster=...)`, as for `leaderboard`.
+        fixed: As for `leaderboard`.
 
     Returns:
         by..., `rank` (Int64, null for models without), `model`, `sd_segments` and `score`
-        (Float64), `n_segments` (Int64) and the columns about context of `leaderboard`. Sorted by
-        rank.
+        (Float64), `n_segments` (Int64) and the columns about context of `leaderboard`; with
+        `resample` `std_error`, `lower`, `upper`, `n_clusters` and `drop_rate` of `sd_segments`.
+        Sorted by rank.
 
     Raises:
         ParameterError: An argument lies outside its domain.
@@ -73,10 +85,20 @@ def consistency(
         >>> consistency(scored).select("rank", "model", "sd_segments").rows()
         [(1, 'b', 0.0), (2, 'a', 0.25)]
     """
-    rows = scored_rows("consistency", scored, by).at(context)
+    extra = cluster_of(resample, "consistency")
+    rows = scored_rows("consistency", scored, by, taken=SPREAD, extra=extra).at(context)
     if min_segments < 1:
         raise ParameterError(f"min_segments must be 1 or more, got {min_segments!r}")
-    table = ranked_by_deviation(rows, segments_of(rows), min_segments, baselines=baselines)
+    segments = segments_of(rows)
+    table = ranked_by_deviation(rows, segments, min_segments, baselines=baselines)
+    if resample is not None:
+        from evalframe.standard.summaries import deviation as over_segments
+        from evalframe.survey.boards.replicates import Units, with_errors
+
+        items = details(rows, segments, "overall", "segment")
+        units = Units(items, rows.keys.inner, rows.segment, fixed)
+        entry = [*rows.keys.inner, "model"]
+        table = with_errors(resample, table, units, entry, over_segments().alias("sd_segments"))
     return table.rename(rows.keys.restore())
 
 
