@@ -289,7 +289,10 @@ def test_gaps_and_deviations_have_the_errors_of_metrics_of_units():
     category = pl.col("segment_id").str.split(":").list.first().alias("category")
     mean = ef.mean("score")
     gaps = ef.evaluate(
-        scored, ef.per("segment_id", mean, then=ef.spread()), by=["model", category], resample=method
+        scored,
+        ef.per("segment_id", mean, then=ef.spread()),
+        by=["model", category],
+        resample=method,
     )
     found = ef.survey.disparity(scored, resample=method).sort("model", "category")
     assert_frame_equal(found.select("gap"), gaps.select(gap="estimate"), abs_tol=1e-12)
