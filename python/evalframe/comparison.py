@@ -13,7 +13,7 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.evaluation import AnyMetric, as_exprs, clustered, named_cluster
+from evalframe.evaluation import AnyMetric, as_exprs, check_independent, clustered, named_cluster
 
 if TYPE_CHECKING:
     from evalframe.resample.methods import Bootstrap, Method
@@ -136,8 +136,10 @@ def compare(
         rows = [(each, cluster) for each in frames]
     else:
         method = _unpaired_method(pair_on, resample, test)
+        check_independent(bounds, method)
         rows = [clustered(each, method) for each in frames]
     inner = tables.Keys((*keys.names, _SIDES), (*keys.exprs, side))
+    tables.check_units(bounds, inner)
     states = []
     for lazy, cluster in rows:
         tables.check_columns(lazy, exprs, *inner.exprs, cluster)

@@ -16,6 +16,7 @@ from evalframe.core.rows import as_expr
 from evalframe.core.typing import By, Frame, IntoExpr
 
 if TYPE_CHECKING:
+    from evalframe.core.per import AnyBound
     from evalframe.core.states import Plan, States
     from evalframe.resample.methods import Method
 
@@ -71,7 +72,6 @@ def evaluate(
     """
     from evalframe.core import tables
     from evalframe.core.nested import estimates
-    from evalframe.core.per import units_of
     from evalframe.core.states import Plan, States
 
     check_choice("plan", plan, Plan)
@@ -95,13 +95,7 @@ def evaluate(
         return pl.defer(compute, schema=tables.result_schema(lazy, keys, bounds))
     from evalframe.resample.uncertainty import spread
 
-    nested = next((metric for metric in bounds if units_of(metric)), None)
-    if nested is not None and resample.cluster is None and type(resample).__name__ == "Linearized":
-        unit = next(iter(units_of(nested)[0]))
-        raise ParameterError(
-            f"metric {nested.name!r} is over units of {unit!r}: say what is independent, "
-            f"Linearized(cluster={unit!r}), or the rows' id for rows within fixed units"
-        )
+    check_independent(bounds, resample)
     lazy, cluster = clustered(lazy, resample)
     tables.check_columns(lazy, exprs, *keys.exprs, cluster)
     parts = []
@@ -353,3 +347,16 @@ def named_cluster(caller: str, method: Method) -> pl.Expr:
             f"{type(method).__name__}(cluster='participant_id')"
         )
     return cluster
+
+
+def check_independent(metrics: Sequence[AnyBound], resample: Method) -> None:
+    """Raise ParameterError if rows are taken as independent by errors of metrics of units."""
+    from evalframe.core.per import units_of
+
+    nested = next((metric for metric in metrics if units_of(metric)), None)
+    if nested is not None and resample.cluster is None and type(resample).__name__ == "Linearized":
+        unit = next(iter(units_of(nested)[0]))
+        raise ParameterError(
+            f"metric {nested.name!r} is over units of {unit!r}: say what is independent, "
+            f"Linearized(cluster={unit!r}), or the rows' id for rows within fixed units"
+        )

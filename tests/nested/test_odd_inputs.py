@@ -50,3 +50,40 @@ def test_a_group_without_a_unit_has_none_by_every_way():
 def test_what_is_no_unit_is_refused(unit, message):
     with pytest.raises(ParameterError, match=message):
         ef.per(unit, ef.mean("x"))
+
+
+SIDES = pl.DataFrame(
+    {
+        "system": [*"aaaaaaaabbbbbbbb"],
+        "task": [1, 1, 1, 2, 2, 2, 3, 3, 1, 1, 1, 2, 2, 2, 4, 4],
+        "item": [0, 1, 2, 0, 1, 2, 3, 4, 0, 1, 2, 0, 1, 2, 3, 4],
+        "score": [0.0, 0.5, 1.0, 1.0, 0.25, 0.0, 1.0, 0.5, 1.0, 0.0, 0.5, 0.5, 1.0, 1.0, 0.0, 0.5],
+    }
+)
+
+
+def test_clusters_without_a_shared_unit_are_drawn_as_for_flat_metrics():
+    nested, drawn = ef.per("task", ef.mean("score")), ef.Bootstrap(cluster="item", n=50)
+    alone = ef.compare(SIDES, nested, between="system", resample=drawn)
+    both = ef.compare(SIDES, [nested, ef.mean("score")], between="system", resample=drawn)
+    numbers = pl.col("estimate_left", "estimate_right", "std_error", "lower", "upper", "p_value")
+    assert alone.select(numbers).row(0) == both.select(numbers).row(0)
+    assert alone["n_clusters"].to_list() == [5]
+
+
+@pytest.mark.parametrize("test", ["bootstrap", "permutation"])
+def test_sides_without_a_shared_unit_have_no_difference(test):
+    apart = SIDES.with_columns(pl.col("task") + 10 * (pl.col("system") == "b"))
+    drawn = ef.Bootstrap(cluster="item", n=20)
+    metric = ef.per("task", ef.mean("score"))
+    result = ef.compare(apart, metric, between="system", resample=drawn, test=test)
+    assert result.select("estimate_left", "delta", "std_error").row(0) == (None, None, None)
+
+
+def test_compare_refuses_what_evaluate_refuses():
+    metric = ef.per("system", ef.mean("score"))
+    with pytest.raises(ParameterError, match="'system' is a group key and a unit"):
+        ef.compare(SIDES, metric, between="system", pair_on="item")
+    metric, rows = ef.per("task", ef.mean("score")), ef.Linearized()
+    with pytest.raises(ParameterError, match="say what is independent"):
+        ef.compare(SIDES, metric, between="system", paired=False, resample=rows)

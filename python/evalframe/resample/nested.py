@@ -462,13 +462,18 @@ def _of_segments(rows: pl.DataFrame, starts: Ints, metric: Bound) -> Floats:
 def shared_units(
     table: pl.DataFrame, path: tuple[str, ...], outer: Mapping[str, tuple[str, ...]]
 ) -> pl.DataFrame:
-    """Rows of pairs (groups 2i and 2i + 1) whose units have rows on both sides, level by level."""
-    pair = (pl.col(GROUP) // 2).alias(":pair")
-    table = table.with_columns(pair)
+    """The rows of pairs (groups 2i and 2i + 1), out of units that have rows on one side only.
+
+    Such rows stay: their clusters are drawn as they are for flat metrics.
+    """
+    table = table.with_columns((pl.col(GROUP) // 2).alias(":pair"))
     for prefix in dict.fromkeys(outer[name] for name in path):
-        sides = table.group_by(":pair", *prefix).agg(pl.col(GROUP).n_unique().alias(":sides"))
-        both = sides.filter((pl.col(":sides") > 1) | pl.col(prefix[-1]).is_null())
-        table = table.join(both, on=[":pair", *prefix], how="semi", nulls_equal=True)
+        keys = [":pair", *prefix]
+        sides = table.group_by(keys).agg(pl.col(GROUP).n_unique().alias(":sides"))
+        table = table.join(sides, on=keys, how="left", nulls_equal=True)
+        within = [name for name in path if {*prefix} <= {*outer[name]}]
+        shared = pl.when(pl.col(":sides") > 1)
+        table = table.with_columns(shared.then(pl.col(within)).name.keep()).drop(":sides")
     return table.drop(":pair")
 
 
