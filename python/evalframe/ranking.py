@@ -44,11 +44,11 @@ def rank(
     `compare` takes those that both sides have.
 
     Two corrections are told. `tied_with_best` and the rank sets compare all pairs of systems of a
-    group at once, by the largest deviation of a replicate; they hold for all systems of a group
-    together. `p_adjusted` corrects the p-values of all pairs in all groups, as `compare` does: the
-    best is found in the same data, so its own pairs alone would be too small a family. Of m pairs
-    no p-value is adjusted below 2 m / (n + 1) by percentiles of n draws: many systems need many
-    draws, and may be certain by their rank sets before.
+    group at once, by the largest deviation of a replicate; with 30 clusters they are too certain,
+    see `ef.explain("intervals")`. `p_adjusted` corrects the p-values of all pairs in all groups, as
+    `compare` does: the best is found in the same data, so its own pairs would be too small a
+    family. With n draws none of m pairs is adjusted below 2 m / (n + 1) by percentiles: many
+    systems need many draws.
 
     Args:
         frame: Records, one row each; of a LazyFrame the result is lazy.
