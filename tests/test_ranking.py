@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.resample.entries import RANKS
+from evalframe.resample.entries import RANKS, rank_columns, rank_limits
 
 COLUMNS = [
     *("rank", "model", "metric", "estimate", "std_error", "lower", "upper", "n_clusters"),
@@ -294,3 +294,20 @@ def test_refusals_say_what_to_do(options, message):
 def test_missing_columns_are_named():
     with pytest.raises(MissingColumnsError, match="system"):
         rank(FOUR, between="system")
+
+
+def test_rank_sets_are_the_golden_ones(golden):
+    cases = [case for case in golden("inference/ranks")["cases"] if case["kind"] == "all_pairs"]
+    assert len(cases) == 20
+    for case in cases:
+        given, expected = case["inputs"], case["expected"]
+        points, drawn = np.array(given["estimate"]), np.array(given["replicates"])
+        count = np.full(len(points), 9)
+        limits = rank_limits(points, drawn, np.zeros_like(count), given["level"], count)
+        for name in ("rank_set_lower", "rank_set_upper"):
+            assert limits[name].tolist() == expected[name], case["id"]
+        *_, tied = rank_columns(limits)
+        # The golden ones go on in steps, which can only find more that are not tied.
+        assert all(
+            mine >= other for mine, other in zip(tied, expected["tied_with_best"], strict=True)
+        )
