@@ -167,20 +167,20 @@ class Levels:
         if self.sparse is not None:
             return {name: product(weights, each).ravel() for name, each in self.sparse.items()}
         # Most levels have one entry: only what is beyond a level's first entry needs adding up.
-        gathered = _gathered(weights, self.owner[self.first])
+        drawn = gathered(weights, self.owner[self.first])
         firsts = {name: values[self.first] for name, values in self.entries.items()}
-        result = {n: gathered * values for n, values in firsts.items() if n != self.counted}
+        result = {n: drawn * values for n, values in firsts.items() if n != self.counted}
         if self.counted is not None:
-            result[self.counted] = gathered
+            result[self.counted] = drawn
         if len(self.further):
-            gathered = _gathered(weights, self.owner[self.further])
+            drawn = gathered(weights, self.owner[self.further])
             for name, values in self.entries.items():
-                weighted = gathered * values[self.further]
+                weighted = drawn * values[self.further]
                 result[name][:, self.shared] += np.add.reduceat(weighted, self.runs, axis=1)
         return {name: values.ravel() for name, values in result.items()}
 
 
-def _gathered(weights: Chunk, owner: Ints) -> Floats:
+def gathered(weights: Chunk, owner: Ints) -> Floats:
     """The weights of entries by their clusters, row after row in memory."""
     return np.take(weights, owner, axis=1) if isinstance(weights, np.ndarray) else weights[:, owner]
 
@@ -244,7 +244,7 @@ class _Blocks:
         draws = len(weights)
         result = np.zeros((len(self._names), draws, groups))
         for chosen, places, matrix in self._dense:
-            summed = (_gathered(weights, chosen) @ matrix).reshape(draws, len(places), -1)
+            summed = (gathered(weights, chosen) @ matrix).reshape(draws, len(places), -1)
             result[:, :, places] = np.moveaxis(summed, -1, 0)
         if len(self._few):
             for number, each in enumerate(self._sparse):

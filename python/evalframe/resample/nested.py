@@ -25,11 +25,12 @@ from evalframe.core.state import Totals
 from evalframe.core.states import CLUSTER, States, share
 from evalframe.core.tables import Keys
 from evalframe.resample.contraction import GROUP, Contraction, Weighable, product
+from evalframe.resample.means import MeansOfMeans, is_mean_of_means
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from evalframe.core.segments import Floats, Ints
+    from evalframe.core.segments import Bools, Floats, Ints
     from evalframe.resample.draws import Chunk
 
 
@@ -286,6 +287,17 @@ class _Recomputed:
             for name, part in node.parts.items()
             if isinstance(part, Node)
         }
+        leaves = {
+            n: pool.states.forest.leaves[p][0]
+            for n, p in node.parts.items()
+            if not isinstance(p, Node)
+        }
+        self._means = None
+        if not self._nodes and self._states is not None and is_mean_of_means(node.then, leaves):
+            unit = cells.select(pl.struct(node.path).rank("dense").cast(pl.Int64) - 1).to_series()
+            self._unit, parent = unit.to_numpy(), cells[":parent"].to_numpy()
+            (table,) = self._states.tables
+            self._means = MeansOfMeans.of(table, self._unit, parent, len(parents))
         then = node.then.reweighted(pl.col(_THERE)).bound
         assert isinstance(then, Bound)
         self._then = then
@@ -371,20 +383,31 @@ class _Recomputed:
         )
         return totals.select(some).to_series().to_numpy(), result
 
+    def _count_absent(self, there: Bools) -> None:
+        """Add units without drawn rows, of replicates by units."""
+        with self._lock:
+            self.absent += (~there).sum(axis=0)
+            self.draws += len(there)
+
     @property
     def width(self) -> int:
         """Numbers held per replicate."""
+        if self._means is not None:
+            return self._means.width
         widths = [self._count * (2 + len(self._names)), *(n.width for n in self._nodes.values())]
         return max(*widths, 0 if self._leaves is None else self._leaves.width)
 
     def values(self, weights: Chunk) -> Floats:
         """Replicates by the units around."""
         draws = len(weights)
+        if self._means is not None:
+            means, present = self._means.values_of(weights)
+            if self.counting:
+                self._count_absent(present[:, self._unit])
+            return means
         there = product(weights, self._there) > 0
         if self.counting:
-            with self._lock:
-                self.absent += (~there).sum(axis=0)
-                self.draws += draws
+            self._count_absent(there)
         columns: dict[str, pl.Series] = {_THERE: pl.Series(there.ravel().astype(np.float64))}
         leaves = None if self._leaves is None else self._leaves.values(weights)
         for name, place in self._names.items():
