@@ -21,6 +21,7 @@ from benchmarks import (
     distributions,
     labelling,
     leaderboards,
+    nested,
     parsing,
     prediction_files,
     reading,
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _ALL = (
-    *(sorting, bootstrap, start, calibration, reading, artifact, labelling, selection),
+    *(sorting, bootstrap, nested, start, calibration, reading, artifact, labelling, selection),
     *(prediction_files, distributions, parsing, leaderboards, baselines, bayes_factors),
     *(replication, truth, size),
 )
