@@ -7,7 +7,7 @@ one whole-column kernel call sorts and serves all groups at once.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -25,15 +25,30 @@ _MANY = 1 << 12
 """Rows of a group that are looked at for ties; smaller groups are sorted."""
 
 
-def sums(state: State, columns: Mapping[str, pl.Expr] | None) -> pl.Expr:
-    """The expression of a metric without axes: native sums."""
+def sums(
+    finish: Callable[[Totals], pl.Expr],
+    rows: Mapping[str, pl.Expr],
+    columns: Mapping[str, pl.Expr] | None,
+) -> pl.Expr:
+    """The expression of a metric without axes: native sums of what rows are worth."""
     # `columns` are role expressions that take work. In a structure each sum does it once: Polars
     # shares equal parts of expressions in lazy frames only.
-    rows = state.sums
     if columns is not None:
         roles = pl.struct([expr.alias(name) for name, expr in columns.items()]).struct
         rows = {n: roles.with_fields(expr.alias(n)).struct.field(n) for n, expr in rows.items()}
-    return state.finish(Totals({name: expr.sum() for name, expr in rows.items()}))
+    totals = {name: expr.sum().cast(pl.Float64) for name, expr in rows.items()}
+    value = finish(Totals({name: pl.col(name) for name in totals}))
+    read = value.meta.root_names()
+    if len(read) < 2:
+        return finish(Totals(totals))
+
+    # For the same reason the finish, which reads totals more than once, is one call: it gives a
+    # total a name, in eager frames and lazy ones, and plans with it stream.
+    def finished(series: pl.Series) -> pl.Series:
+        return series.struct.unnest().select(value).to_series()
+
+    named = pl.struct([totals[name].alias(name) for name in dict.fromkeys(read)])
+    return named.map_batches(finished, return_dtype=pl.Float64, is_elementwise=True)
 
 
 def curve(columns: Mapping[str, pl.Expr], state: State) -> pl.Expr:

@@ -20,8 +20,8 @@ from evalframe.core.declaration import (
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.expression import curve, sums
 from evalframe.core.rows import as_expr, spread_literals
-from evalframe.core.soundness import check, complete
-from evalframe.core.state import WEIGHT, State
+from evalframe.core.soundness import check, complete, row_values
+from evalframe.core.state import ONE, WEIGHT, State
 from evalframe.core.typing import Direction, IntoExpr
 
 if TYPE_CHECKING:
@@ -98,8 +98,16 @@ class Metric:
     def state(self, columns: Mapping[str, pl.Expr], params: Mapping[str, Any]) -> State:
         """The sound state over these columns: roles, and `weight` if given."""
         self._check([role for role in columns if role != WEIGHT], params)
-        arguments = {**dict.fromkeys(self.roles), WEIGHT: pl.lit(1.0), **columns}
-        return complete(self.define(**arguments, **params), columns, self.labels)
+        return complete(self._defined(columns, params), columns, self.labels)
+
+    def row_values(
+        self, columns: Mapping[str, pl.Expr], params: Mapping[str, Any]
+    ) -> dict[str, pl.Expr]:
+        """What the sums over these columns add up, of a metric without axes."""
+        return row_values(self._defined(columns, params), columns, self.labels)
+
+    def _defined(self, columns: Mapping[str, pl.Expr], params: Mapping[str, Any]) -> State:
+        return self.define(**{**dict.fromkeys(self.roles), WEIGHT: ONE, **columns}, **params)
 
     def _check(self, roles: Sequence[str], params: Mapping[str, Any]) -> None:
         """Check the author's state, once for each choice of roles and parameters."""
@@ -147,11 +155,11 @@ class Bound:
             return curve(self.columns, self.state).alias(self.name)
         exprs = [expr for expr in (*self.roles.values(), self.weight) if expr is not None]
         if all(expr.meta.is_column() or expr.meta.is_literal() for expr in exprs):
-            state, columns = self.metric.state(self.columns, self.params), None
+            rows, columns = self.metric.row_values(self.columns, self.params), None
         else:
             fields = {name: pl.field(name) for name in self.columns}
-            state, columns = self.metric.state(fields, self.params), self.columns
-        return sums(state, columns).alias(self.name)
+            rows, columns = self.metric.row_values(fields, self.params), self.columns
+        return sums(self.state.finish, rows, columns).alias(self.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # By name, since decorated functions and what a state closes over cannot be pickled.

@@ -19,6 +19,7 @@ from evalframe.core.state import (
     BEFORE,
     LEVEL,
     N_MISSING,
+    ONE,
     OWN,
     TOTAL,
     WEIGHT,
@@ -52,19 +53,7 @@ def complete(state: State, columns: Mapping[str, pl.Expr], labels: Collection[st
     `columns` are the roles, and the weight if any; `labels` are roles of any dtype, which can be
     null but not NaN.
     """
-    required = [role for role in columns if role != WEIGHT and state.valid is None]
-    conditions = [
-        columns[role].is_not_null()
-        if role in labels
-        else columns[role].is_not_nan().fill_null(value=False)
-        for role in required
-    ]
-    if WEIGHT in columns:
-        weight = columns[WEIGHT]
-        conditions.append(((weight >= 0) & weight.is_finite()).fill_null(value=False))
-    if state.valid is not None:
-        conditions.append(state.valid)
-    valid = pl.all_horizontal(conditions) if len(conditions) > 1 else conditions[0]
+    valid = _valid(state, columns, labels)
 
     def masked(sums: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
         return {
@@ -85,6 +74,70 @@ def complete(state: State, columns: Mapping[str, pl.Expr], labels: Collection[st
     )
     sums = masked(state.sums) | left_out | counts
     return State(finish, sums, axes, valid)
+
+
+def row_values(
+    state: State, columns: Mapping[str, pl.Expr], labels: Collection[str]
+) -> dict[str, pl.Expr]:
+    """What each sum of a state without axes adds up, for native sums: numbers, nulls or Booleans.
+
+    The sums are those of `complete`. Nothing is multiplied by the weight 1, nothing is filled, and
+    rows are counted by conditions.
+    """
+    valid = _valid(state, columns, labels)
+
+    def value(expr: pl.Expr) -> pl.Expr:
+        expr = _unweighted(expr)
+        if expr.meta.eq(ONE):
+            return valid
+        condition, then = _parts_of_choice(expr)
+        if condition is None or then is None:
+            return pl.when(valid).then(expr.cast(pl.Float64))
+        if then.meta.eq(ONE):
+            return valid & condition
+        return pl.when(valid & condition).then(then.cast(pl.Float64))
+
+    left_out = {n: pl.when(~valid).then(e.cast(pl.Float64)) for n, e in state.left_out.items()}
+    sums = {name: value(expr) for name, expr in state.sums.items()}
+    return sums | left_out | {N: valid, N_MISSING: ~valid}
+
+
+def _valid(state: State, columns: Mapping[str, pl.Expr], labels: Collection[str]) -> pl.Expr:
+    """True for the rows that count, never null unless the author's condition is."""
+    required = [role for role in columns if role != WEIGHT and state.valid is None]
+    conditions = [
+        columns[role].is_not_null()
+        if role in labels
+        else columns[role].is_not_nan().fill_null(value=False)
+        for role in required
+    ]
+    if WEIGHT in columns:
+        weight = columns[WEIGHT]
+        conditions.append(((weight >= 0) & weight.is_finite()).fill_null(value=False))
+    if state.valid is not None:
+        conditions.append(state.valid)
+    return pl.all_horizontal(conditions) if len(conditions) > 1 else conditions[0]
+
+
+def _unweighted(expr: pl.Expr) -> pl.Expr:
+    """An expression without the factor 1."""
+    parts = expr.meta.pop()
+    if len(parts) != 2 or not (parts[1] * parts[0]).meta.eq(expr):
+        return expr
+    right, left = parts
+    if left.meta.eq(ONE):
+        return right
+    if right.meta.eq(ONE):
+        return left
+    return _unweighted(left) * right
+
+
+def _parts_of_choice(expr: pl.Expr) -> tuple[pl.Expr, pl.Expr] | tuple[None, None]:
+    """The condition and the value of a `when` without `otherwise`."""
+    parts = expr.meta.pop()
+    if len(parts) != 3 or not pl.when(parts[0]).then(parts[2]).meta.eq(expr):
+        return None, None
+    return parts[0], parts[2]
 
 
 def _wrong_types(state: Any, roles: Collection[str]) -> Iterator[str]:

@@ -24,6 +24,9 @@ from evalframe.core.errors import did_you_mean
 OWN, BEFORE, TOTAL = ":own", ":before", ":total"
 LEVEL = ":level"
 WEIGHT = "weight"
+ONE = pl.lit(1.0)
+"""The weight of a row when the caller gives none."""
+
 N, N_MISSING = "n", "n_missing"
 
 

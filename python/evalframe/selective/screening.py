@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
 
 _CLASSES = ("prediction", "label")
+_EXACT = 2**53
+"""Below it every integer is a float."""
+
 _SHARE, _NUMBER = (0.0, 1.0), (0.0, float("inf"))
 
 
@@ -322,6 +325,10 @@ def _is_class(label: pl.Expr, positive: str | int | float | bool) -> pl.Expr:
         values = pl.col(column.name)
         if isinstance(positive, str):
             fits, same = _kind(column) in ("text", None), values == positive
+        elif column.dtype == pl.Boolean and positive in (0, 1):
+            fits, same = True, values if positive else ~values
+        elif column.dtype.is_integer() and abs(positive) < _EXACT and positive % 1 == 0:
+            fits, same = True, values == int(positive)
         else:  # a text of digits is a number
             fits, same = True, values.cast(pl.Float64) == float(positive)
         try:
