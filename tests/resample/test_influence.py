@@ -40,6 +40,7 @@ def world(seed, *, ties):
 
 PARAMS = {"coverage": 0.5, "risk": 1.9, "positive": 1, "bins": 4}
 ROLES = {
+    "standard": {"value": "score"},
     "rag": {"label": "groups_found"},
     "survey": {"score": "correct"},
     "replication": {"pas": "correct", "x": "score", "y": "confidence"},

@@ -18,6 +18,7 @@ from evalframe.core.errors import ParameterError, did_you_mean
 from evalframe.core.metric import Bound, Metric, MetricExpr, lookup
 from evalframe.core.rows import as_expr, columns_read, is_row_level
 from evalframe.core.special import settled
+from evalframe.core.state import LEVEL, OWN, TOTAL, Axis
 from evalframe.core.typing import IntoExpr
 
 if TYPE_CHECKING:
@@ -156,12 +157,21 @@ class Node:
         """The metric over the table of units, whose weight is in the column `:weight`."""
         # Levels are settled: rates that are equal but for the order of their sums stay tied.
         then = self.per.then
-        levels = columns_read(axis.level for axis in then.state.axes)
+        levels = columns_read(axis.level for axis in then.state.axes if is_ordered(axis))
         roles = {n: settled(e) if n in levels else e for n, e in then.roles.items()}
         then = replace(then, roles=roles)
         if self.weight is None:
             return then
         return then.reweighted(pl.col(UNIT_WEIGHT)).bound  # type: ignore[return-value]
+
+
+def is_ordered(axis: Axis) -> bool:
+    """True if results depend on the order of the levels: they read running sums, or regroup."""
+    exprs = [*axis.terms.values(), *(e for first in axis.firsts.values() for e in first.exprs)]
+    is_running = any(
+        name != LEVEL and not name.endswith((OWN, TOTAL)) for name in columns_read(exprs)
+    )
+    return is_running or axis.regroup is not None or axis.hull is not None
 
 
 @dataclass

@@ -277,18 +277,11 @@ class States(Generic[FrameT]):
             if isinstance(mine, Node) and isinstance(other, Node)
             for pair in zip(mine.nodes, other.nodes, strict=True)
         ]
-        renamed = [
-            table.rename(
-                dict(
-                    zip(
-                        self.forest.leaves[leaves[block.uses[0].number]][1],
-                        block.units,
-                        strict=False,
-                    )
-                )
-            )
-            for table, block in zip(tables, blocks, strict=True)
-        ]
+        renamed = []
+        for table, block in zip(tables, blocks, strict=True):
+            _, former = self.forest.leaves[leaves[block.uses[0].number]]
+            names = dict(zip(former, block.units, strict=True))
+            renamed.append(table.rename(names) if names else table)
         drawn = {
             (other.path, other.per.fixed): self.drawn[mine.path, mine.per.fixed]
             for mine, other in nodes

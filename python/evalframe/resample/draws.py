@@ -276,7 +276,6 @@ def pools(
     states = states.with_tables(tables)
     cells = pl.concat([table.select(GROUP, *on) for table in tables]).unique()
     check_known(cells[on[-1]])
-    check_terms(states, on)
     states = with_levels(method, states, on)
     if boards is None:
         cells = cells.with_columns(pl.col(GROUP).alias(BOARD))
@@ -295,6 +294,7 @@ def pools(
     sizes = cells.group_by(BOARD).agg(pl.col(GROUP).n_unique().alias(":groups"))
     if boards is None or not boards.enough:
         check_enough(drawn.group_by(BOARD).len()["len"], drawn[on[-1]])
+    check_terms(states, on)
     for run in _runs(method, drawn, on):
         run_sizes = sizes.join(run.clusters.select(BOARD).unique(), on=BOARD).sort(BOARD)
         limit = max(1, BATCH // max(run.replicates, run.total) // len(tables))

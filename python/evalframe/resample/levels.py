@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.per import Node
+from evalframe.core.per import Node, is_ordered
 from evalframe.core.rows import columns_read
-from evalframe.core.state import LEVEL, OWN, TOTAL, Axis
+from evalframe.core.state import LEVEL, OWN, Axis
 from evalframe.resample.contraction import GROUP
 from evalframe.resample.methods import Linearized, Method
 
@@ -118,12 +118,8 @@ def _is_drawn(
 def _check_derivative(states: States[pl.DataFrame], root: Node, node: Node) -> None:
     """Raise ParameterError if running sums over units are in an order that draws change."""
     for axis in node.then.state.axes:
-        exprs = [*axis.terms.values(), *(e for first in axis.firsts.values() for e in first.exprs)]
-        is_running = any(
-            name != LEVEL and not name.endswith((OWN, TOTAL)) for name in columns_read(exprs)
-        )
         roles = columns_read(node.then.columns[role] for role in columns_read([axis.level]))
-        if is_running and (recomputed := sorted(roles & {*node.columns})):
+        if is_ordered(axis) and (recomputed := sorted(roles & {*node.columns})):
             raise ParameterError(
                 f"metric {root.per.name!r}: {node.then.metric.name!r} orders units by "
                 f"{recomputed[0]!r}, which a draw of {states.cluster!r} recomputes; that has no "
