@@ -19,6 +19,7 @@ from benchmarks import (
     bootstrap,
     calibration,
     distributions,
+    expressions,
     labelling,
     leaderboards,
     nested,
@@ -38,9 +39,9 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _ALL = (
-    *(sorting, bootstrap, nested, start, calibration, reading, artifact, labelling, selection),
-    *(prediction_files, distributions, parsing, leaderboards, baselines, bayes_factors),
-    *(replication, truth, size),
+    *(sorting, expressions, bootstrap, nested, start, calibration, reading, artifact),
+    *(labelling, selection, prediction_files, distributions, parsing, leaderboards, baselines),
+    *(bayes_factors, replication, truth, size),
 )
 MODULES: dict[str, ModuleType] = {each.__name__.rpartition(".")[2]: each for each in _ALL}
 
