@@ -255,3 +255,19 @@ def test_metrics_over_units_by_the_name_of_their_result_and_as_tables():
 def test_metrics_over_units_that_are_not_understood(entry, message):
     with pytest.raises(EvalframeError, match=message):
         names(entry)
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        ({"fixed": "no"}, "fixed of a per must be true or false, got 'no'"),
+        ({"alias": 3}, "alias of a per must be a name, got 3"),
+        ({"alias": ""}, "alias of a per must be a name, got ''"),
+        ({"metric": 5}, "a metric is a name or a table with a name, got 5"),
+        ({"columns": "accuracy"}, "columns of a per are a table of metrics by name"),
+        ({"columns": {"unit": "accuracy"}}, "a column of a per cannot be named 'unit'"),
+    ],
+)
+def test_wrong_parts_of_a_metric_of_units_are_named(entry, message):
+    with pytest.raises(EvalframeError, match=message):
+        names({"per": "task", "metric": "accuracy", **entry})

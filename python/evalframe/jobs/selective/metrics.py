@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import inspect
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -99,6 +100,8 @@ def _if_defined(job: SelectiveJob, name: str, roles: Mapping[str, str]) -> list[
 def _entry(
     job: SelectiveJob, entry: str | Mapping[str, Any], roles: Mapping[str, str], folder: Path
 ) -> Iterator[MetricExpr]:
+    if not isinstance(entry, str | Mapping):
+        raise ParameterError(f"a metric is a name or a table with a name, got {entry!r}")
     arguments = {"name": entry} if isinstance(entry, str) else dict(entry)
     if "per" in arguments:
         yield _per(job, arguments, roles, folder)
@@ -164,6 +167,15 @@ def _per(
     for key in entry:
         if key not in known:
             raise UnknownNameError.of("argument of per", key, known)
+    alias, fixed, columns = entry.get("alias"), entry.get("fixed", False), entry.get("columns", {})
+    if alias is not None and not (isinstance(alias, str) and alias):
+        raise ParameterError(f"the alias of a per must be a name, got {alias!r}")
+    if not isinstance(fixed, bool):
+        raise ParameterError(f"fixed of a per must be true or false, got {fixed!r}")
+    if not isinstance(columns, Mapping):
+        raise ParameterError(f"columns of a per are a table of metrics by name, got {columns!r}")
+    if taken := sorted({*columns} & {*inspect.signature(ef.per).parameters}):
+        raise ParameterError(f"a column of a per cannot be named {taken[0]!r}; rename it")
 
     def one(part: Any, names: Mapping[str, str]) -> MetricExpr:
         found = list(_entry(job, part, names, folder))
@@ -183,10 +195,9 @@ def _per(
         one(entry["metric"], roles) if "metric" in entry else None,
         weight=one(weight, roles) if isinstance(weight, Mapping) else weight,
         then=one(entry["then"], {}) if "then" in entry else None,
-        fixed=bool(entry.get("fixed", False)),
-        **{name: one(part, roles) for name, part in entry.get("columns", {}).items()},
+        fixed=fixed,
+        **{name: one(part, roles) for name, part in columns.items()},
     )
-    alias = entry.get("alias")
     return metric if alias is None else metric.alias(alias)
 
 
