@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
 
 _CLASSES = ("prediction", "label")
-_EXACT = 2**53
-"""Below it every integer is a float."""
-
 _SHARE, _NUMBER = (0.0, 1.0), (0.0, float("inf"))
 
 
@@ -322,13 +319,15 @@ def _is_same_of_columns(prediction: str, label: str) -> pl.Expr:
 def _is_class(label: pl.Expr, positive: str | int | float | bool) -> pl.Expr:
     def compared(columns: Sequence[pl.Series]) -> pl.Series:
         (column,) = columns
+        # Without a frame, which takes longer than the comparison.
+        if not isinstance(positive, str):
+            if column.dtype == pl.Boolean and positive in (0, 1):
+                return column if positive else ~column
+            if column.dtype in (pl.Int32, pl.Int64) and positive in (0, 1):
+                return column == int(positive)
         values = pl.col(column.name)
         if isinstance(positive, str):
             fits, same = _kind(column) in ("text", None), values == positive
-        elif column.dtype == pl.Boolean and positive in (0, 1):
-            fits, same = True, values if positive else ~values
-        elif column.dtype.is_integer() and abs(positive) < _EXACT and positive % 1 == 0:
-            fits, same = True, values == int(positive)
         else:  # a text of digits is a number
             fits, same = True, values.cast(pl.Float64) == float(positive)
         try:
