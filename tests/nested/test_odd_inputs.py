@@ -87,3 +87,13 @@ def test_compare_refuses_what_evaluate_refuses():
     metric, rows = ef.per("task", ef.mean("score")), ef.Linearized()
     with pytest.raises(ParameterError, match="say what is independent"):
         ef.compare(SIDES, metric, between="system", paired=False, resample=rows)
+
+
+def test_shards_agree_on_the_type_of_a_unit():
+    metric = ef.per("task", ef.mean("score"))
+    shards = [SIDES[:8], SIDES[8:].with_columns(pl.col("task").cast(pl.String))]
+    with pytest.raises(ParameterError, match="the unit of a metric is Int64 and String"):
+        ef.merge(*(ef.partial(shard, metric) for shard in shards))
+    shards[1] = shards[1].with_columns(task=pl.lit(None))
+    merged = ef.finish(ef.merge(*(ef.partial(shard, metric) for shard in shards)))
+    assert merged.select("n", "n_missing", "n_units").row(0) == (8, 8, 3)

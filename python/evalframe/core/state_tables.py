@@ -148,15 +148,17 @@ def _added_up(
 
 
 def _check_alike(states: Sequence[pl.DataFrame], header: dict[str, Any] | None) -> None:
-    """Raise if a key or the cluster is text in one state and something else in another."""
-    names = [] if header is None else [*header["by"], header["cluster"]]
+    """Raise if a key, the cluster or a unit is text in one state and something else in another."""
     schemas = [state.schema for state in states]
+    units = {name for schema in schemas for name in schema if name.startswith(":unit")}
+    names = [] if header is None else [*header["by"], header["cluster"], *sorted(units)]
     for name in names:
-        dtypes = {schema[name] for schema in schemas if name in schema}
+        dtypes = {schema[name] for schema in schemas if name in schema} - {pl.Null()}
         text = {dtype for dtype in dtypes if dtype in (pl.String, pl.Categorical, pl.Enum)}
         if text and text != dtypes:
             raise ParameterError(
-                f"{name!r} is {' and '.join(sorted(map(str, dtypes)))} in different states; "
+                f"{'the unit of a metric' if name in units else repr(name)} is "
+                f"{' and '.join(sorted(map(str, dtypes)))} in different states; "
                 "cast it to one type before partial(...)"
             )
 
