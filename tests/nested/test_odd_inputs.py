@@ -97,3 +97,10 @@ def test_shards_agree_on_the_type_of_a_unit():
     shards[1] = shards[1].with_columns(task=pl.lit(None))
     merged = ef.finish(ef.merge(*(ef.partial(shard, metric) for shard in shards)))
     assert merged.select("n", "n_missing", "n_units").row(0) == (8, 8, 3)
+
+
+def test_the_remedy_for_composite_units_can_be_typed():
+    rows = pl.DataFrame({"a": [1, 1, 2], "b": [1, 1, 1], "c": ["x", "y", "x"], "v": [0.0, 1.0, 1]})
+    metric = ef.per(["a", "b"], ef.mean("v"))
+    with pytest.raises(ParameterError, match=r"ef\.per\(\['a', 'b', 'c'\], \.\.\.\)"):
+        ef.evaluate(rows, metric, resample=ef.Jackknife(cluster="c"))

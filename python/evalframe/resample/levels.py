@@ -73,7 +73,7 @@ def _is_drawn(
     overall = rows.select(*on, *path).unique().group_by(path).agg(pl.len().alias(":clusters"))
     several = overall.filter(pl.col(":clusters") > 1)
     name = root.per.name
-    unit = "/".join(map(repr, node.per.unit))
+    unit, listed = (mark.join(map(repr, node.per.unit)) for mark in ("/", ", "))
     if several.is_empty():
         if node.per.fixed and len(overall):
             raise ParameterError(
@@ -102,15 +102,15 @@ def _is_drawn(
         raise ParameterError(
             f"metric {name!r}: each unit of {unit} lies in one cluster of {states.cluster!r} in "
             f"its group, but {shown} in other ones in other groups, such as {among}; if ids begin "
-            f"anew in groups, add the key to the unit, ef.per([key, {unit}], ...); if they are the "
-            "same units: fixed=True"
+            f"anew in groups, add the key to the unit, ef.per([key, {listed}], ...); if they are "
+            "the same units: fixed=True"
         )
     whole = int((~units[":cut"]).sum())
     raise ParameterError(
         f"metric {name!r}: {len(units) - whole:,} units of {unit} lie in several clusters of "
         f"{states.cluster!r}, such as {shown} in {among}, and {whole:,} in one in each group; a "
         "draw would mean two things. Name a cluster that fits, make parts units of their own, "
-        f"ef.per([{unit}, {states.cluster!r}], ...), or say fixed=True if the units are the same "
+        f"ef.per([{listed}, {states.cluster!r}], ...), or say fixed=True if the units are the same "
         "whatever is drawn"
     )
 
