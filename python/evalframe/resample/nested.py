@@ -10,8 +10,7 @@ B x N numbers, and the metric over them has B x groups segments.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,13 +18,14 @@ import polars as pl
 
 from evalframe.core import kernel, segments
 from evalframe.core.metric import Bound
-from evalframe.core.nested import leaf_tables, rows_of, unit_table
+from evalframe.core.nested import unit_table
 from evalframe.core.per import Node
 from evalframe.core.state import Totals
-from evalframe.core.states import CLUSTER, States, share
+from evalframe.core.states import CLUSTER, States
 from evalframe.core.tables import Keys
 from evalframe.resample.contraction import GROUP, Contraction, Weighable, product
 from evalframe.resample.means import MeansOfMeans, is_mean_of_means
+from evalframe.resample.units import CELL, THERE, UnitPool
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from evalframe.resample.draws import Chunk
 
 
-_THERE = ":there"
-_CELL = ":cell"
 _VALUE = ":value"
 
 
@@ -56,8 +54,8 @@ class Contractions:
         flat = [number for number, root in enumerate(roots) if not isinstance(root, Node)]
         self._flat = Contraction(states.of_metrics(flat), groups, clusters) if flat else None
         self._is_flat = [not isinstance(root, Node) for root in roots]
-        pool = _Pool(states, clusters)
-        numbers = pl.DataFrame({GROUP: range(groups)}).with_columns(pl.col(GROUP).alias(_CELL))
+        pool = UnitPool(states, clusters)
+        numbers = pl.DataFrame({GROUP: range(groups)}).with_columns(pl.col(GROUP).alias(CELL))
         self._trees = [_evaluator(pool, root, numbers) for root in roots if isinstance(root, Node)]
         self._counts = [pool.counts(root, groups) for root in roots if isinstance(root, Node)]
 
@@ -134,88 +132,7 @@ class Contractions:
         )
 
 
-class _Pool:
-    """The states of a pool, cell by cell: tables by unit in place of tables by group.
-
-    Attributes:
-        states: The states by group and cluster, both numbered.
-        clusters: Number of clusters.
-        leaves: Values of leaves by group and units, with every cluster once.
-    """
-
-    def __init__(self, states: States[pl.DataFrame], clusters: int) -> None:
-        self.states, self.clusters = states, clusters
-        key = Keys((GROUP,), (pl.col(GROUP),))
-        tables = [table.rename({GROUP: key.inner[0]}) for table in states.tables]
-        together = replace(states, keys=key, cluster=None, tables=tables, source=None)
-        self.leaves = [
-            table.rename(key.restore()) for table in leaf_tables(together, together.totals())
-        ]
-
-    def counts(self, node: Node, groups: int) -> dict[str, Ints]:
-        """Numbers of rows and of units per group."""
-        from evalframe.core.nested import node_values
-
-        numbers = pl.DataFrame({GROUP: range(groups)}, schema={GROUP: self.leaves[0].schema[GROUP]})
-        rows = rows_of(node, self.leaves, [GROUP])
-        units = node_values(node, self.leaves, [GROUP])
-        table = numbers.join(rows, on=GROUP, how="left").join(units, on=GROUP, how="left")
-        table = table.sort(GROUP).fill_null(0)
-        return {
-            name: table[name].round().cast(pl.Int64).to_numpy()
-            for name in ("n", "n_missing", "n_units", "n_units_missing")
-        }
-
-    def cells(self, node: Node, parents: pl.DataFrame) -> pl.DataFrame:
-        """The units of a node with rows, by the number of the unit around them: `_CELL` is it."""
-        outer = [GROUP, *node.path[: -len(node.own)]]
-        there = pl.col(node.own[-1]).is_not_null() & (pl.col(":rows") > 0)
-        tables = [self.leaves[n].filter(there).select(GROUP, *node.path) for n in node.leaves]
-        units = pl.concat(tables).unique()
-        around = parents.select(*outer, pl.col(_CELL).alias(":parent"))
-        units = units.join(around.cast({GROUP: units.schema[GROUP]}), on=outer)
-        return units.sort(":parent", *node.own).with_row_index(_CELL)
-
-    def there(self, node: Node, cells: pl.DataFrame) -> pl.DataFrame:
-        """The clusters of each unit: cells and clusters, with their number of rows."""
-        keys = [GROUP, *node.path]
-        entries = []
-        for block, table in zip(self.states.blocks, self.states.tables, strict=True):
-            if {use.number for use in block.uses} & {*node.leaves}:
-                rows = table.select(*keys, CLUSTER, block.present.alias(_THERE))
-                entries.append(rows.group_by(*keys, CLUSTER).agg(pl.col(_THERE).sum()))
-        summed = pl.concat(entries).group_by(*keys, CLUSTER).agg(pl.col(_THERE).max())
-        numbers = cells.select(*keys, _CELL).cast({GROUP: summed.schema[GROUP]})
-        return summed.filter(pl.col(_THERE) > 0).join(numbers, on=keys)
-
-    def of_leaves(
-        self, node: Node, cells: pl.DataFrame
-    ) -> tuple[dict[str, int], States[pl.DataFrame] | None, Contraction | None]:
-        """The metrics computed in each unit itself, with units for groups."""
-        numbers = {name: part for name, part in node.parts.items() if not isinstance(part, Node)}
-        if not numbers:
-            return {}, None, None
-        metrics = [self.states.forest.leaves[number][0] for number in numbers.values()]
-        blocks = share(metrics)
-        keys = [GROUP, *node.path]
-        tables = []
-        for block in blocks:
-            use = ([*numbers.values()][block.uses[0].number], block.uses[0].axis_number)
-            table = next(
-                table
-                for table, other in zip(self.states.tables, self.states.blocks, strict=True)
-                if use in [(each.number, each.axis_number) for each in other.uses]
-            )
-            number = cells.select(*keys, _CELL).cast({GROUP: table.schema[GROUP]})
-            joined = table.join(number, on=keys).drop(keys).rename({_CELL: GROUP})
-            tables.append(joined)
-        states = States(Keys((), ()), self.states.cluster, metrics, blocks, tables)
-        names = {name: place for place, name in enumerate(numbers)}
-        parts = cells.select(pl.struct(node.path).rank("dense").cast(pl.Int64) - 1).to_series()
-        return names, states, Contraction(states, len(cells), self.clusters, parts.to_numpy())
-
-
-def _evaluator(pool: _Pool, node: Node, parents: pl.DataFrame) -> _Drawn | _Recomputed:
+def _evaluator(pool: UnitPool, node: Node, parents: pl.DataFrame) -> _Drawn | _Recomputed:
     is_drawn = pool.states.drawn[node.path, node.per.fixed]
     return (_Drawn if is_drawn else _Recomputed)(pool, node, parents)
 
@@ -223,15 +140,15 @@ def _evaluator(pool: _Pool, node: Node, parents: pl.DataFrame) -> _Drawn | _Reco
 class _Drawn:
     """A node whose units are drawn: a flat metric over them."""
 
-    def __init__(self, pool: _Pool, node: Node, parents: pl.DataFrame) -> None:
+    def __init__(self, pool: UnitPool, node: Node, parents: pl.DataFrame) -> None:
         cells = pool.cells(node, parents)
         keys = [GROUP, *node.path]
         units = unit_table(node, pool.leaves, [GROUP, *node.path[: -len(node.own)]])
         placed = units.join(
-            cells.select(*keys, _CELL, ":parent").cast({GROUP: units.schema[GROUP]}), on=keys
+            cells.select(*keys, CELL, ":parent").cast({GROUP: units.schema[GROUP]}), on=keys
         )
-        owners = pool.there(node, cells).select(_CELL, CLUSTER)
-        rows = placed.join(owners, on=_CELL)
+        owners = pool.there(node, cells).select(CELL, CLUSTER)
+        rows = placed.join(owners, on=CELL)
         key = Keys((":parent",), (pl.col(":parent"),))
         states = States.of(rows.lazy(), [node.then], key, pl.col(CLUSTER)).collected()
         states = states.with_tables([t.rename({key.inner[0]: GROUP}) for t in states.tables])
@@ -267,7 +184,7 @@ class _Drawn:
 class _Recomputed:
     """A node whose units are computed anew in each replicate."""
 
-    def __init__(self, pool: _Pool, node: Node, parents: pl.DataFrame) -> None:
+    def __init__(self, pool: UnitPool, node: Node, parents: pl.DataFrame) -> None:
         from scipy import sparse
 
         cells = pool.cells(node, parents)
@@ -276,11 +193,11 @@ class _Recomputed:
         self.absent, self.draws, self.counting = np.zeros(len(cells)), 0, False
         self._lock = threading.Lock()
         there = pool.there(node, cells)
-        entries = (there[_THERE].to_numpy(), (there[_CELL].to_numpy(), there[CLUSTER].to_numpy()))
+        entries = (there[THERE].to_numpy(), (there[CELL].to_numpy(), there[CLUSTER].to_numpy()))
         self._there = sparse.csc_array(entries, shape=(len(cells), pool.clusters))
         self._starts = np.searchsorted(cells[":parent"].to_numpy(), np.arange(len(parents) + 1))
         self._names, self._states, self._leaves = pool.of_leaves(node, cells)
-        self._entries = there.select(_CELL, CLUSTER, _THERE)
+        self._entries = there.select(CELL, CLUSTER, THERE)
         self._parent = cells[":parent"]
         self._nodes = {
             name: _evaluator(pool, part, cells)
@@ -298,7 +215,7 @@ class _Recomputed:
             self._unit, parent = unit.to_numpy(), cells[":parent"].to_numpy()
             (table,) = self._states.tables
             self._means = MeansOfMeans.of(table, self._unit, parent, len(parents))
-        then = node.then.reweighted(pl.col(_THERE)).bound
+        then = node.then.reweighted(pl.col(THERE)).bound
         assert isinstance(then, Bound)
         self._then = then
         read = {name for expr in then.columns.values() for name in expr.meta.root_names()}
@@ -327,14 +244,14 @@ class _Recomputed:
         # Entries are pairs of a unit and a cluster that has rows in it. The sums of `then` over the
         # units around change by the differences of the entries' terms: O(entries) in all.
         count = pl.Series(np.asarray(self._there.sum(axis=1)).ravel())
-        base = {_THERE: (count > 0).cast(pl.Float64)}
+        base = {THERE: (count > 0).cast(pl.Float64)}
         entries = self._entries
-        moved = {_THERE: (count[entries[_CELL]] + by * entries[_THERE] > 0).cast(pl.Float64)}
+        moved = {THERE: (count[entries[CELL]] + by * entries[THERE] > 0).cast(pl.Float64)}
         if self._leaves is not None and self._states is not None:
             points = self._leaves.points()
             values = entries.join(
-                _moved_sums(self._states, self._leaves, by).rename({GROUP: _CELL}),
-                on=[_CELL, CLUSTER],
+                _moved_sums(self._states, self._leaves, by).rename({GROUP: CELL}),
+                on=[CELL, CLUSTER],
                 how="left",
                 maintain_order="left",
             )
@@ -344,40 +261,40 @@ class _Recomputed:
         for name, node in self._nodes.items():
             points, table = node.moved(by)
             base[name] = pl.Series(points, nan_to_null=True)
-            marked = table.rename({GROUP: _CELL}).with_columns(pl.lit(value=True).alias(":known"))
-            values = entries.join(marked, on=[_CELL, CLUSTER], how="left", maintain_order="left")
-            unchanged = base[name][entries[_CELL]]
+            marked = table.rename({GROUP: CELL}).with_columns(pl.lit(value=True).alias(":known"))
+            values = entries.join(marked, on=[CELL, CLUSTER], how="left", maintain_order="left")
+            unchanged = base[name][entries[CELL]]
             moved[name] = pl.select(
                 pl.when(values[":known"].fill_null(value=False))
                 .then(values[_VALUE].fill_nan(None))
                 .otherwise(unchanged)
             ).to_series()
         base |= self._units
-        moved |= {name: ids[entries[_CELL]] for name, ids in self._units.items()}
+        moved |= {name: ids[entries[CELL]] for name, ids in self._units.items()}
         sums, state = self._then.state.sums, self._then.state
         terms = [
             pl.DataFrame(columns)
             .lazy()
             .select(**self._then.columns)
-            .select(**sums, **{_THERE: pl.lit(1.0)})
+            .select(**sums, **{THERE: pl.lit(1.0)})
             .collect(engine="in-memory")
             for columns in (base, moved)
         ]
         terms = [
-            each.with_columns(columns[_THERE].alias(_THERE))
+            each.with_columns(columns[THERE].alias(THERE))
             for each, columns in zip(terms, (base, moved), strict=True)
         ]
         added = terms[0].with_columns(self._parent.alias(GROUP)).group_by(GROUP).agg(pl.all().sum())
         parents = pl.DataFrame({GROUP: range(self._parents)}, schema={GROUP: added.schema[GROUP]})
         totals = parents.join(added, on=GROUP, how="left", maintain_order="left").fill_null(0.0)
-        change = terms[1] - terms[0][entries[_CELL]]
-        change = change.with_columns(self._parent[entries[_CELL]].alias(GROUP), entries[CLUSTER])
+        change = terms[1] - terms[0][entries[CELL]]
+        change = change.with_columns(self._parent[entries[CELL]].alias(GROUP), entries[CLUSTER])
         change = change.group_by(GROUP, CLUSTER).agg(pl.all().sum())
-        names = [*sums, _THERE]
+        names = [*sums, THERE]
         new = totals[change[GROUP]].select(names) + change.select(names)
         value = state.finish(Totals({name: pl.col(name) for name in sums}))
         # A unit is there or not: sums of such are whole numbers.
-        some = pl.when(pl.col(_THERE).round() > 0).then(value).fill_null(float("nan"))
+        some = pl.when(pl.col(THERE).round() > 0).then(value).fill_null(float("nan"))
         result = change.select(GROUP, CLUSTER).with_columns(
             new.select(some.alias(_VALUE)).to_series()
         )
@@ -408,7 +325,7 @@ class _Recomputed:
         there = product(weights, self._there) > 0
         if self.counting:
             self._count_absent(there)
-        columns: dict[str, pl.Series] = {_THERE: pl.Series(there.ravel().astype(np.float64))}
+        columns: dict[str, pl.Series] = {THERE: pl.Series(there.ravel().astype(np.float64))}
         leaves = None if self._leaves is None else self._leaves.values(weights)
         for name, place in self._names.items():
             assert leaves is not None
@@ -420,7 +337,7 @@ class _Recomputed:
         offsets = np.arange(draws)[:, None] * self._count + self._starts[:-1]
         starts = np.append(offsets.ravel(), draws * self._count)
         values = _of_segments(pl.DataFrame(columns), starts, self._then)
-        some = segments.totals(columns[_THERE].to_numpy(), starts) > 0
+        some = segments.totals(columns[THERE].to_numpy(), starts) > 0
         return np.where(some, values, np.nan).reshape(draws, self._parents)
 
 
@@ -480,41 +397,3 @@ def _of_segments(rows: pl.DataFrame, starts: Ints, metric: Bound) -> Floats:
     finished = pl.DataFrame(named).select(value.fill_null(float("nan"))).to_series()
     values: Floats = finished.to_numpy()
     return values
-
-
-def shared_units(
-    table: pl.DataFrame, path: tuple[str, ...], outer: Mapping[str, tuple[str, ...]]
-) -> pl.DataFrame:
-    """The rows of pairs (groups 2i and 2i + 1), out of units that have rows on one side only.
-
-    Such rows stay: their clusters are drawn as they are for flat metrics.
-    """
-    table = table.with_columns((pl.col(GROUP) // 2).alias(":pair"))
-    for prefix in dict.fromkeys(outer[name] for name in path):
-        keys = [":pair", *prefix]
-        sides = table.group_by(keys).agg(pl.col(GROUP).n_unique().alias(":sides"))
-        table = table.join(sides, on=keys, how="left", nulls_equal=True)
-        within = [name for name in path if {*prefix} <= {*outer[name]}]
-        shared = pl.when(pl.col(":sides") > 1)
-        table = table.with_columns(shared.then(pl.col(within)).name.keep()).drop(":sides")
-    return table.drop(":pair")
-
-
-def apart(states: States[pl.DataFrame], side: pl.Expr) -> States[pl.DataFrame]:
-    """States in which equal units of two sides are two, wherever units are drawn."""
-    nodes = [node for root in states.forest.roots if isinstance(root, Node) for node in root.nodes]
-    columns = {
-        node.own[0] for node in nodes if states.drawn.get((node.path, node.per.fixed), False)
-    }
-    return states.with_tables(
-        [
-            table.with_columns(
-                pl.when(pl.col(name).is_not_null())
-                .then(pl.struct(name, side.alias(":side")))
-                .alias(name)
-                for name in table.columns
-                if name in columns
-            )
-            for table in states.tables
-        ]
-    )

@@ -15,8 +15,9 @@ from evalframe.resample import draws, intervals
 from evalframe.resample.contraction import GROUP
 from evalframe.resample.draws import BATCH, BOARD, Boards, Pool, cluster_columns, pools
 from evalframe.resample.methods import Bootstrap, reporter
-from evalframe.resample.nested import apart, contract, shared_units
+from evalframe.resample.nested import contract
 from evalframe.resample.uncertainty import replicates
+from evalframe.resample.units import apart, shared_units
 
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
