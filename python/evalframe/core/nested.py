@@ -29,7 +29,8 @@ def estimates(states: States[Any], plan: Plan = "auto") -> pl.DataFrame:
     """The long result without uncertainty: keys, `metric`, `estimate` and counts."""
     totals = states.totals(plan)
     leaves = leaf_tables(states, totals)
-    groups = states.groups()
+    # All tables have all groups; `states.groups()` would read the rows again.
+    groups = leaves[0].select(states.keys.inner).unique().sort(states.keys.inner)
     parts = []
     for metric, root in zip(states.metrics, states.forest.roots, strict=True):
         if isinstance(root, Node):
