@@ -157,7 +157,10 @@ def check_terms(states: States[pl.DataFrame], on: Sequence[str]) -> None:
     for block, table in zip(states.blocks, states.tables, strict=True):
         for use in block.uses:
             axis = use.axis
-            if axis is None or axis.regroup is not None or axis.hull is not None:
+            # Levels that are computed, such as bins, are no units, whatever lies in them.
+            if axis is None or not axis.level.meta.is_column():
+                continue
+            if axis.regroup is not None or axis.hull is not None:
                 continue
             alone = {name: term for name, term in axis.terms.items() if _is_alone(term)}
             if not alone:
