@@ -182,7 +182,7 @@ class Contract:
     def key_rule(self) -> Rule:
         """The rule that is broken by each row that repeats the key of an earlier one.
 
-        Rows without a part of the key that they must have break another rule already.
+        Rows that lack a required part of the key are reported by another rule.
         """
         must_have = (c.name for c in self.columns if c.name in self.key and not c.nullable)
         lacking = pl.any_horizontal(pl.lit(False), *(pl.col(name).is_null() for name in must_have))

@@ -113,7 +113,7 @@ def rows_of(root: Node, leaves: Sequence[pl.DataFrame], keys: list[str]) -> pl.D
 def node_values(node: Node, leaves: Sequence[pl.DataFrame], keys: list[str]) -> pl.DataFrame:
     """The value of a node per group: `estimate`, `n_units` and `n_units_missing`.
 
-    Groups without a unit have no row; without keys there is always one.
+    A group without units has no row. Without keys the table has one row.
     """
     table = unit_table(node, leaves, keys)
     then = node.then

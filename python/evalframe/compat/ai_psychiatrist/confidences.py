@@ -67,7 +67,7 @@ REQUIREMENTS = {
 def confidence(variant: str, *, calibration: Calibration | None = None) -> pl.Expr:
     """Confidence of each item by a named variant.
 
-    Takes the arguments and raises the errors of `evalframe.selective.confidence`.
+    See `evalframe.selective.confidence` for arguments and errors.
 
     Examples:
         >>> import polars as pl
@@ -84,7 +84,7 @@ def requirements(
 ) -> tuple[Requirement, ...]:
     """Columns that a variant reads, with the program's demands, which admit more values.
 
-    Takes the arguments and raises the errors of `evalframe.selective.requirements`.
+    See `evalframe.selective.requirements` for arguments and errors.
 
     Examples:
         >>> from evalframe.compat import ai_psychiatrist
@@ -103,7 +103,7 @@ def check_signals(
 ) -> None:
     """Check the signals that some variants need against the program's demands.
 
-    Takes the arguments and raises the errors of `evalframe.selective.check_signals`.
+    See `evalframe.selective.check_signals` for arguments and errors.
 
     Examples:
         >>> import polars as pl

@@ -44,7 +44,7 @@ def evaluate(
 ) -> pl.LazyFrame:
     """`ef.evaluate` with percentile intervals that are never null.
 
-    Arguments, result and errors are those of `ef.evaluate`.
+    See `ef.evaluate` for arguments, result and errors.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -89,7 +89,7 @@ def compare(
 
     Two tables may have a single cluster in common, or none; groups of one table may not.
 
-    Arguments, result and errors are those of `ef.compare`.
+    See `ef.compare` for arguments, result and errors.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -126,7 +126,7 @@ def item_errors(
 ) -> pl.LazyFrame:
     """Mean absolute error and coverage of each item of each run, among evaluated participants.
 
-    Takes the arguments and raises the errors of `run_errors`. The first column of `item` sets the
+    See `run_errors` for arguments and errors. The first column of `item` sets the
     order.
 
     Returns:
@@ -161,7 +161,7 @@ def subject_errors(
 ) -> pl.LazyFrame:
     """Mean absolute error and coverage of each participant.
 
-    Takes the arguments and raises the errors of `run_errors`.
+    See `run_errors` for arguments and errors.
 
     Returns:
         by..., then `mae` (null if nothing is predicted), `count` (predictions), `coverage`

@@ -136,7 +136,7 @@ def read_run(
     Only successful entries have items; `open_run` also lists who failed. A participant with several
     successful entries has all of them in the table, with a warning.
 
-    Takes the arguments and raises the errors of `open_run`.
+    See `open_run` for arguments and errors.
 
     Example:
         >>> from evalframe.compat.ai_psychiatrist import read_run
@@ -204,7 +204,7 @@ def run_of_items(
         strict: See `open_run`.
 
     Raises:
-        InputError: There are no rows of this mode, or rows of several modes.
+        InputError: No row has this mode, or `mode` is not set and rows have several.
         ContractError: A participant does not have eight items, or a value is not a number.
 
     Example:

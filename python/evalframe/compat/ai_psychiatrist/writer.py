@@ -89,7 +89,7 @@ def encode_run(
 ) -> bytes:
     """The run document that `write_run` writes, as UTF-8 JSON.
 
-    Takes the arguments and raises the errors of `write_run`.
+    See `write_run` for arguments and errors.
 
     Examples:
         >>> from evalframe.compat.ai_psychiatrist import encode_run, open_run, sample_document

@@ -84,7 +84,7 @@ def read_dialogues(
     Raises:
         InputError: A file that cannot be read, or has percentages or counts that are not numbers.
         ContractError: Percentages that are negative or do not sum to 100.
-        ParameterError: An unknown choice, a text for a list, or an invalid pattern.
+        ParameterError: A choice is unknown, a list is a string, or a pattern is invalid.
 
     Example:
         >>> import tempfile

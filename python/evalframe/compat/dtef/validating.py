@@ -93,7 +93,7 @@ def validate(path: Sources) -> SurveyReport:
 
     Raises:
         InputError: No such file, a table, or damaged JSON.
-        ParameterError: `path` is not a path, a document or a list of these.
+        ParameterError: `path` is neither a path nor a document, nor a list of them.
 
     Example:
         >>> question = {"text": "Hot?", "type": "single-select", "options": ["Yes", "No"]}

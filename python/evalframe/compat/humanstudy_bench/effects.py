@@ -206,7 +206,7 @@ def effect_d(
 ) -> pl.Expr:
     """`replication.effect_d`, with `p0` always 0.5 and proportions clipped to [0, 1].
 
-    Null for names that the original does not know here.
+    Null for test types that the original does not support in this place.
     """
     return d_of_effect(kind_of_test(test_type), finite(effect))
 

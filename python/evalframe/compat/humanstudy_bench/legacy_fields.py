@@ -86,7 +86,7 @@ def replication_fields(tests: Frame) -> pl.LazyFrame:
 
     Raises:
         UnknownNameError: A test type is unknown; the message suggests another.
-        ContractError: A column of statistics or of directions holds no numbers.
+        ContractError: A column of statistics or directions is not numeric.
 
     Examples:
         >>> import polars as pl

@@ -83,7 +83,7 @@ def consistency(z: IntoExpr = "z_difference") -> pl.Expr:
         z: The z-difference.
 
     Returns:
-        Float64 in [0, 1], named `consistency`; 0 if z is null, NaN or infinite.
+        Float64 in [0, 1], named `consistency`. 0 if z is null, NaN or infinite.
 
     Examples:
         >>> import polars as pl

@@ -119,7 +119,7 @@ def read_evaluation(
         InputError: The file is missing or no JSON, an object repeats a key, a text has a lone
             surrogate, a value has the wrong kind, a count is negative or above 2**53 (the message
             names file and place), or two files are of the same model and study.
-        ParameterError: `model` or `study_id` is no text.
+        ParameterError: `model` or `study_id` is not a string.
 
     Examples:
         >>> from evalframe.compat.humanstudy_bench import read_evaluation

@@ -65,7 +65,7 @@ def benchmark_summary(
         (`elapsed_time` of `runs`) has no tokens.
 
     Raises:
-        ParameterError: Unknown version, or `results` has scores but no tests.
+        ParameterError: The version is unknown, or `results` has scores but no tests.
 
     Examples:
         >>> import polars as pl
