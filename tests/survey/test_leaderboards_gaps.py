@@ -8,13 +8,8 @@ import pytest
 from evalframe import survey
 from evalframe.compat import dtef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.survey.boards.gaps import (
-    context_responsiveness,
-    disparity,
-    model_disparity,
-    question_disparity,
-    stereotype_score,
-)
+from evalframe.survey.boards.context import context_responsiveness, stereotype_score
+from evalframe.survey.boards.gaps import disparity, model_disparity, question_disparity
 from evalframe.survey.boards.leaderboard import leaderboard
 from evalframe.survey.boards.side_tables import category_leaders, leaderboards
 

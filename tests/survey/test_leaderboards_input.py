@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.survey.boards.gaps import context_responsiveness
+from evalframe.survey.boards.context import context_responsiveness
 from evalframe.survey.boards.leaderboard import leaderboard
 from evalframe.survey.boards.rows import segment_scores
 from evalframe.survey.boards.side_tables import attribute_breakdown, leaderboards

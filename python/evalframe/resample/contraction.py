@@ -17,7 +17,7 @@ give all values at once, B x G x levels numbers at a time: chunks of replicates 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -28,6 +28,7 @@ from evalframe.core import kernel, segments
 from evalframe.core.errors import ParameterError
 from evalframe.core.state import LEVEL, N_MISSING, Axis, N
 from evalframe.core.states import CLUSTER, Block, States
+from evalframe.resample.products import Blocks, gathered, product
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
@@ -38,9 +39,6 @@ GROUP = ":group"
 
 _DENSE = 24
 """A matrix product does this many multiplications in the time of gathering one entry."""
-
-_SMALL = 64
-"""Parts of fewer entries than this go together into one sparse product."""
 
 _CROWDED = 4
 """With more entries per level than this, a sparse product is faster than gathering them."""
@@ -180,80 +178,6 @@ class Levels:
         return {name: values.ravel() for name, values in result.items()}
 
 
-def gathered(weights: Chunk, owner: Ints) -> Floats:
-    """The weights of entries by their clusters, row after row in memory."""
-    return np.take(weights, owner, axis=1) if isinstance(weights, np.ndarray) else weights[:, owner]
-
-
-def product(weights: Chunk, matrix: Any) -> Floats:
-    """Replicates by levels, from a sparse matrix of levels by clusters."""
-    result: Floats
-    if isinstance(weights, np.ndarray):
-        result = (matrix @ np.ascontiguousarray(weights.T)).T
-    else:
-        bumped = matrix[:, weights.first : weights.first + weights.rows].toarray().T
-        result = matrix.sum(axis=1) + weights.by * bumped
-    return result
-
-
-class _Blocks:
-    """Totals of many groups that have few of the clusters each, such as the cells of units.
-
-    Groups of one part, such as the cells of one task for all models, have the same clusters: their
-    totals are one dense product of the weights of those alone. Parts of few entries go together
-    into one sparse product. Sums that are equal, or 0 everywhere, are computed once, or not at all.
-    """
-
-    def __init__(
-        self, owner: Ints, group: Ints, sums: Mapping[str, Floats], parts: Ints, clusters: int
-    ) -> None:
-        from scipy import sparse
-
-        self._alias: dict[str, str | None] = {}
-        distinct: dict[str, Floats] = {}
-        for name, values in sums.items():
-            same = (other for other, theirs in distinct.items() if np.array_equal(values, theirs))
-            self._alias[name] = next(same, name) if values.any() else None
-            if self._alias[name] == name:
-                distinct[name] = values
-        self._names = list(distinct)
-        values = np.stack([*distinct.values()], axis=1) if distinct else np.zeros((len(owner), 0))
-        part = parts[group]
-        order = np.argsort(part, kind="stable")
-        edges = np.searchsorted(part[order], np.arange(int(parts.max(initial=-1)) + 2))
-        is_small = np.diff(edges) < _SMALL
-        self._dense: list[tuple[Ints, Ints, Floats]] = []
-        for number in np.flatnonzero(~is_small):
-            entries = order[edges[number] : edges[number + 1]]
-            chosen, row = np.unique(owner[entries], return_inverse=True)
-            groups, column = np.unique(group[entries], return_inverse=True)
-            matrix = np.zeros((len(chosen), len(groups), len(self._names)))
-            matrix[row, column] = values[entries]
-            self._dense.append((chosen, groups, matrix.reshape(len(chosen), -1)))
-        few = order[np.repeat(is_small, np.diff(edges))]
-        groups, column = np.unique(group[few], return_inverse=True)
-        shape = (len(groups), clusters)
-        self._few = groups
-        self._sparse = [
-            sparse.csc_array((values[few, i], (column, owner[few])), shape=shape)
-            for i in range(len(self._names))
-        ]
-
-    def totals(self, weights: Chunk, groups: int) -> dict[str, Floats]:
-        """Replicates by groups, flattened, by the name of the sum."""
-        draws = len(weights)
-        result = np.zeros((len(self._names), draws, groups))
-        for chosen, places, matrix in self._dense:
-            summed = (gathered(weights, chosen) @ matrix).reshape(draws, len(places), -1)
-            result[:, :, places] = np.moveaxis(summed, -1, 0)
-        if len(self._few):
-            for number, each in enumerate(self._sparse):
-                result[number][:, self._few] = product(weights, each)
-        flat = dict(zip(self._names, result.reshape(len(self._names), -1), strict=True))
-        nothing = np.zeros(draws * groups)
-        return {n: nothing if of is None else flat[of] for n, of in self._alias.items()}
-
-
 class Contraction:
     """Values of metrics for any weights of the clusters of a pool.
 
@@ -288,7 +212,7 @@ class Contraction:
         # One product serves all: reading the weights is what it costs.
         dense = [list(each.dense.values()) if each and each.dense else [] for each in self.levels]
         matrices = [
-            np.hstack([np.empty((clusters, 0)) if isinstance(totals, _Blocks) else totals, *more])
+            np.hstack([np.empty((clusters, 0)) if isinstance(totals, Blocks) else totals, *more])
             for totals, more in zip(self._totals, dense, strict=True)
         ]
         self._cuts = np.cumsum([matrix.shape[1] for matrix in matrices])[:-1]
@@ -305,7 +229,7 @@ class Contraction:
         levels = [each.width for each in self.levels if each is not None]
         return max([self.groups * len(self.finishes), *levels])
 
-    def _total_matrix(self, names: list[str], table: pl.DataFrame) -> Floats | _Blocks:
+    def _total_matrix(self, names: list[str], table: pl.DataFrame) -> Floats | Blocks:
         """Sums of clusters: clusters by groups and sums; in blocks if most are 0."""
         states = table.group_by(GROUP, CLUSTER).agg(pl.col(names).sum())
         infinite = states.select(~pl.all_horizontal(pl.col(names).is_finite())).to_series().sum()
@@ -317,7 +241,7 @@ class Contraction:
         owner, group = states[CLUSTER].to_numpy(), states[GROUP].to_numpy()
         if self._parts is not None:
             sums = {name: states[name].to_numpy() for name in names}
-            return _Blocks(
+            return Blocks(
                 owner.astype(np.int64), group.astype(np.int64), sums, self._parts, self.clusters
             )
         matrix = np.zeros((self.clusters, self.groups, len(names)))
@@ -374,7 +298,7 @@ class Contraction:
         products = np.split(weights @ self._states, self._cuts, axis=1)
         for number, (names, rest) in enumerate(zip(self.sums, products, strict=True)):
             matrix = self._totals[number]
-            if isinstance(matrix, _Blocks):
+            if isinstance(matrix, Blocks):
                 totals = matrix.totals(weights, self.groups)
             else:
                 summed, rest = np.split(rest, [matrix.shape[1]], axis=1)

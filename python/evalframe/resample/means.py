@@ -15,7 +15,8 @@ import numpy as np
 import polars as pl
 
 from evalframe.core.states import CLUSTER
-from evalframe.resample.contraction import GROUP, gathered
+from evalframe.resample.contraction import GROUP
+from evalframe.resample.products import gathered
 
 if TYPE_CHECKING:
     from evalframe.core.metric import Bound

@@ -23,8 +23,9 @@ from evalframe.core.per import Node
 from evalframe.core.state import Totals
 from evalframe.core.states import CLUSTER, States
 from evalframe.core.tables import Keys
-from evalframe.resample.contraction import GROUP, Contraction, Weighable, product
+from evalframe.resample.contraction import GROUP, Contraction, Weighable
 from evalframe.resample.means import MeansOfMeans, is_mean_of_means
+from evalframe.resample.products import product
 from evalframe.resample.units import CELL, THERE, UnitPool
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.metric import Bound
 from evalframe.core.nested import estimates
 from evalframe.core.tables import NESTED
-from evalframe.resample import draws, intervals
+from evalframe.resample import draws, intervals, standard_errors
 from evalframe.resample.contraction import GROUP, Contraction, Weighable
 from evalframe.resample.draws import Chunk, Pool, Weights, pools
 from evalframe.resample.influence import influences, is_carried
@@ -191,7 +191,7 @@ def estimated(method: Method, pool: Pool, points: Floats | None = None) -> Estim
         left_out = moved(contraction, -1.0, progress)
         weights = draws.nudged(pool.clusters, -1.0)
         values = flattened(only_touched(left_out, pool, weights))
-        result = intervals.jackknife_spread(flat, values, method.level, pool.strata)
+        result = standard_errors.jackknife_spread(flat, values, method.level, pool.strata)
         defined = (~np.isnan(values)).sum(axis=0)
         result = result._replace(
             drop_rate=1.0 - defined / np.maximum(np.tile(pool.counts, len(metrics)), 1)
@@ -199,7 +199,7 @@ def estimated(method: Method, pool: Pool, points: Floats | None = None) -> Estim
     else:
         influence = _influence(contraction, pool, points, progress)
         owned = None if pool.owned is None else np.tile(pool.owned, len(metrics))
-        result = intervals.linear_spread(
+        result = standard_errors.linear_spread(
             flat, flattened(influence), method.level, pool.strata, owned
         )
     result = intervals.without_lone(result, varying)

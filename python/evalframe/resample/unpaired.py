@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.resample import intervals
+from evalframe.resample import intervals, standard_errors
 from evalframe.resample.contraction import GROUP
 from evalframe.resample.draws import BATCH, Boards, cluster_columns, pools
 from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known
@@ -228,5 +228,5 @@ def _welch(
         parts = [square**2 / freedom for square, freedom in zip(squares, lone, strict=True)]
         freedom = np.where(error == 0.0, 1.0, error**4 / (parts[0] + parts[1]))
         p_value = 2.0 * stdtr(freedom, -np.abs(point / error))
-    ends = intervals.student_interval(point, error, freedom, method.level)
+    ends = standard_errors.student_interval(point, error, freedom, method.level)
     return intervals.Spread(error, *ends, np.zeros(len(point))), p_value

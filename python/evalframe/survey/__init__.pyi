@@ -2,7 +2,7 @@
 
 from evalframe.survey.baselines import baseline as baseline
 from evalframe.survey.permutations import permutation_baseline as permutation_baseline
-from evalframe.survey.boards.gaps import (
+from evalframe.survey.boards.context import (
     context_responsiveness as context_responsiveness,
     stereotype_score as stereotype_score,
 )

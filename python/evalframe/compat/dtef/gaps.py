@@ -13,20 +13,17 @@ from evalframe.core.choices import check_choice
 from evalframe.core.frames import like_input
 from evalframe.core.special import settled
 from evalframe.core.typing import By, Frame
-from evalframe.survey.boards.gaps import (
-    CONCERN,
-    GAPS,
+from evalframe.survey.boards.context import (
     HIGHEST,
     LOWEST,
     SLOPES,
     STEREOTYPES,
     ContextLevel,
-    category_gaps,
     improvements,
-    largest_gaps,
     mean_slopes,
     segment_slopes,
 )
+from evalframe.survey.boards.gaps import CONCERN, GAPS, category_gaps, largest_gaps
 from evalframe.survey.boards.leaderboard import with_category
 from evalframe.survey.boards.rows import CONTEXT, Rows, is_baseline, run_scores, scored_rows
 from evalframe.survey.surveys.segments import LABELS

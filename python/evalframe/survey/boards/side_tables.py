@@ -12,14 +12,8 @@ from evalframe.core.frames import like_input
 from evalframe.core.special import settled
 from evalframe.core.tables import lazy
 from evalframe.core.typing import By, Frame
-from evalframe.survey.boards.gaps import (
-    category_gaps,
-    largest_gaps,
-    question_gaps,
-    run_points,
-    slopes,
-    stereotypes,
-)
+from evalframe.survey.boards.context import run_points, slopes, stereotypes
+from evalframe.survey.boards.gaps import category_gaps, largest_gaps, question_gaps
 from evalframe.survey.boards.leaderboard import (
     SPREAD,
     board,
