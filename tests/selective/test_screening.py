@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 import evalframe as ef
 from evalframe.compat import ai_psychiatrist
 from evalframe.core.errors import ParameterError
+from evalframe.core.per import Forest
 from evalframe.core.states import share
 from evalframe.selective.screening import (
     accuracy,
@@ -112,7 +113,7 @@ def test_columns_of_nulls_are_of_every_type():
 
 def test_metrics_of_one_positive_class_share_their_sums():
     pair = [precision(positive="a").bound, recall(positive="a").bound]
-    assert len(share(pair)) == 1
+    assert len(share(Forest.of(pair))) == 1
 
 
 def test_a_prediction_without_a_label_is_missing_and_an_abstention_is_not():

@@ -11,12 +11,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Protocol, TypeVar
 
 import polars as pl
 
-from evalframe.core.declaration import (
-    check_declaration,
-    metric_docstring,
-    shown_name,
-    signature,
-)
+from evalframe.core.declaration import check_declaration, metric_docstring, shown_name, signature
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.expression import curve, sums
 from evalframe.core.rows import as_expr, spread_literals
@@ -73,17 +68,11 @@ class Metric:
         name: str | None = None,
     ) -> MetricExpr:
         """The metric of these columns, as an expression that remembers its definition."""
-        all_roles = {
-            **self.roles,
-            **dict(zip(self.roles, roles, strict=False)),
-            **(named_roles or {}),
-        }
-        columns = {
-            role: as_expr(column) for role, column in all_roles.items() if column is not None
-        }
+        given = {**dict(zip(self.roles, roles, strict=False)), **(named_roles or {})}
+        chosen = {**self.roles, **given}
+        columns = {role: as_expr(col) for role, col in chosen.items() if col is not None}
         params = dict(self.params) | dict(params or {})
-        missing = [key for key, value in params.items() if value is inspect.Parameter.empty]
-        if missing:
+        if missing := [key for key, value in params.items() if value is inspect.Parameter.empty]:
             raise ParameterError(f"{self.name} needs a value for {', '.join(missing)}")
         for key, value in params.items():
             if not isinstance(value, str | int | float | bool | None):
@@ -115,7 +104,7 @@ class Metric:
         if choice in self.checked:
             return
         columns = {name: pl.col(name) for name in (*roles, WEIGHT)}
-        check(self.name, self.define(**{**dict.fromkeys(self.roles), **columns}, **params), roles)
+        check(self.name, self._defined(columns, params), roles)
         self.checked.add(choice)
 
 
@@ -207,20 +196,19 @@ class MetricExpr(pl.Expr):
 
 
 class MetricFunction(Protocol[P_co]):
-    """A declared metric: a function with metadata.
-
-    Attributes:
-        metric: The definition.
-        preset: Parameters that a variant sets.
-        output_name: The name of a variant.
-    """
+    """A declared metric: a function with metadata."""
 
     @property
-    def metric(self) -> Metric: ...  # noqa: D102
+    def metric(self) -> Metric:
+        """The definition."""
+
     @property
-    def preset(self) -> Mapping[str, Any]: ...  # noqa: D102
+    def preset(self) -> Mapping[str, Any]:
+        """Parameters that a variant sets."""
+
     @property
-    def output_name(self) -> str | None: ...  # noqa: D102
+    def output_name(self) -> str | None:
+        """The name of a variant."""
 
     def __call__(self, *args: P_co.args, **kwargs: P_co.kwargs) -> MetricExpr:
         """The metric of these columns, as an expression."""
@@ -237,30 +225,25 @@ def metric(
 ) -> Callable[[Callable[P, State]], MetricFunction[P]]:
     """Declare a metric: decorate a function from role expressions to a `State`.
 
-    Parameters that may be positional are the roles, each with its canonical default column, or
-    None for a role that can be left out;
-    `weight` is the weight of a row (literal 1 when the caller gives none); the other keyword-only
-    parameters are parameters of the metric. Roles arrive as Float64, those in `labels` as they are.
-    The name of the function is the name of the metric unless another is given. Registering a name
-    again from another module raises; from the same module it replaces, as in a notebook.
+    Positional parameters are the roles, each with its default column, or None if it can be left
+    out. `weight` is the weight of a row; other keyword-only parameters are those of the metric.
+    Roles arrive as Float64, those in `labels` as they are. A name is registered once; the module
+    that did may register it again, as a notebook does.
 
-    The state is looked at when the metric is first called: every sum is an expression of one row,
-    of roles only, multiplied by the weight; terms and finish are elementwise. What would not add
-    up raises there, so that it cannot become a number. For type checkers, annotate roles and
-    weight as `ef.Role`. The docstring is completed by `Args` that it lacks and, under `Returns`,
-    by name, range and direction.
+    The state is checked at the first call: every sum is an expression of one row, of roles only,
+    multiplied by the weight; terms and finish are elementwise. Annotate roles and weight as
+    `ef.Role` for type checkers. `Args` that the docstring lacks are added.
 
     Args:
         direction: Which way is better.
         range: Smallest and largest possible value.
         family: Where the metric belongs in listings.
-        name: The metric's name.
+        name: The metric's name; by default that of the function.
         labels: Roles of any dtype.
         label: Format of the output name from the parameters, such as `"risk_at_{coverage}"`.
 
     Returns:
-        A function of the same signature that takes column names or expressions and returns a
-        `pl.Expr` for `select`, `agg`, `over`, `evaluate` and `compare`.
+        A function of the same signature, from column names or expressions to a `pl.Expr`.
 
     Raises:
         ParameterError: The name is taken or cannot be one, there is no role or one without a
@@ -354,11 +337,9 @@ def function_of(
                 f"{metric.name} takes {len(metric.roles)} columns ({', '.join(metric.roles)}), "
                 f"got {len(roles)}"
             )
-        twice = sorted(set(keywords) & set(list(metric.roles)[: len(roles)]))
-        if twice:
+        if twice := sorted(set(keywords) & set(list(metric.roles)[: len(roles)])):
             raise ParameterError(f"{metric.name} got {twice[0]!r} twice, by place and by name")
-        unknown = sorted(set(keywords) - set(metric.roles) - set(metric.params))
-        if unknown:
+        if unknown := sorted(set(keywords) - set(metric.roles) - set(metric.params)):
             raise ParameterError(
                 f"{metric.name} has no argument {', '.join(unknown)}; roles: "
                 f"{list(metric.roles)}, parameters: {list(metric.params)}"

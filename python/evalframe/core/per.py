@@ -192,12 +192,20 @@ class Forest:
     _levels: list[tuple[tuple[str, ...], Unit, tuple[str, ...]]] = field(default_factory=list)
 
     @classmethod
-    def of(cls, metrics: Sequence[AnyBound]) -> Forest:
-        """The forest of some metrics."""
+    def of(cls, metrics: Sequence[AnyBound], like: Forest | None = None) -> Forest:
+        """The forest of some metrics; units that another one has keep their columns."""
         forest = cls()
+        if like is not None:
+            forest.units, forest.outer = {**like.units}, {**like.outer}
+            forest._levels = [*like._levels]
         for metric in metrics:
             forest.roots.append(forest._place(metric, ()))
         return forest
+
+    @property
+    def metrics(self) -> list[AnyBound]:
+        """The metrics."""
+        return [self.leaves[r][0] if isinstance(r, int) else r.per for r in self.roots]
 
     @property
     def numbers(self) -> list[list[int]]:

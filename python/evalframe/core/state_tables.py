@@ -171,10 +171,10 @@ def read_states(table: Frame) -> States[pl.DataFrame]:
         raise ParameterError("the state has no rows, and so does not say what it is a state of")
     numbers = itertools.count()
     metrics = [_metric(spec, numbers) for spec in header["metrics"]]
-    leaves = Forest.of(metrics).leaves
+    forest = Forest.of(metrics)
     keys = Keys.of(header["by"])
     cluster = header["cluster"]
-    blocks = [_block(leaves, uses) for uses in header["blocks"]]
+    blocks = [_block(forest.leaves, uses) for uses in header["blocks"]]
     numbered = state.lazy().with_columns(_number(state.schema[BLOCK]))
     parts = []
     for number, block in enumerate(blocks):
@@ -184,7 +184,7 @@ def read_states(table: Frame) -> States[pl.DataFrame]:
         public |= {f":{name}": name for name in block.all_sums}
         rows = numbered.filter(pl.col(BLOCK) == number).rename(public)
         parts.append(rows.select(*public.values(), *block.units, LEVEL))
-    return States(keys, cluster, metrics, blocks, pl.collect_all(parts))
+    return States(keys, cluster, forest, blocks, pl.collect_all(parts))
 
 
 def _header(states: States[pl.LazyFrame]) -> dict[str, Any]:

@@ -15,7 +15,6 @@ those of all blocks in one pass.
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
@@ -24,7 +23,7 @@ import polars as pl
 
 from evalframe.core import cells, kernel
 from evalframe.core.cells import Sums
-from evalframe.core.per import AnyBound, Forest, Node
+from evalframe.core.per import AnyBound, Forest
 from evalframe.core.state import LEVEL, N_MISSING, WEIGHT, Axis, N, State, Totals
 from evalframe.core.tables import Keys, starts_of_groups
 
@@ -196,7 +195,7 @@ class States(Generic[FrameT]):
     Attributes:
         keys: The group keys.
         cluster: Public name of the cluster, None if the sums are not kept by cluster.
-        metrics: The metrics.
+        forest: The metrics, as leaves and nodes.
         blocks: The sums that they share.
         tables: The additive table of each block, keys and cluster under internal names.
         source: The rows, if the tables are plans over rows.
@@ -206,7 +205,7 @@ class States(Generic[FrameT]):
 
     keys: Keys
     cluster: str | None
-    metrics: Sequence[AnyBound]
+    forest: Forest
     blocks: Sequence[Block]
     tables: Sequence[FrameT]
     source: pl.LazyFrame | None = None
@@ -218,7 +217,7 @@ class States(Generic[FrameT]):
     ) -> States[pl.LazyFrame]:
         """States of rows, not yet computed."""
         forest = Forest.of(metrics)
-        blocks = share(metrics)
+        blocks = share(forest)
         extra = [] if cluster is None else [cluster.alias(CLUSTER)]
         inner = keys.inner + [CLUSTER] * len(extra)
         units = forest.unit_columns(frame)
@@ -228,12 +227,12 @@ class States(Generic[FrameT]):
             rows = frame.select(*keys.select(), *extra, **own, **block.columns)
             tables.append(block.of_rows(rows, inner))
         name = None if cluster is None else cluster.meta.output_name()
-        return States(keys, name, metrics, blocks, tables, frame)
+        return States(keys, name, forest, blocks, tables, frame)
 
-    @functools.cached_property
-    def forest(self) -> Forest:
-        """The metrics as leaves and nodes."""
-        return Forest.of(self.metrics)
+    @property
+    def metrics(self) -> list[AnyBound]:
+        """The metrics."""
+        return self.forest.metrics
 
     def collected(self) -> States[pl.DataFrame]:
         """The same, computed. All tables are computed together, so that a scan is read once."""
@@ -255,39 +254,20 @@ class States(Generic[FrameT]):
 
     def of_metrics(self, numbers: Sequence[int]) -> States[FrameT]:
         """States of some of the metrics, whose sums the tables contain."""
-        metrics = [self.metrics[number] for number in numbers]
-        blocks = share(metrics)
+        forest = Forest.of([self.metrics[number] for number in numbers], like=self.forest)
         leaves = [leaf for number in numbers for leaf in self.forest.numbers[number]]
-        tables = []
-        for block in blocks:
-            use = (leaves[block.uses[0].number], block.uses[0].axis_number)
-            tables.append(
-                next(
-                    table
-                    for table, other in zip(self.tables, self.blocks, strict=True)
-                    if use in [(each.number, each.axis_number) for each in other.uses]
-                )
-            )
-        # Columns of units are numbered anew.
-        forest = Forest.of(metrics)
-        roots = zip([self.forest.roots[number] for number in numbers], forest.roots, strict=True)
-        nodes = [
-            pair
-            for mine, other in roots
-            if isinstance(mine, Node) and isinstance(other, Node)
-            for pair in zip(mine.nodes, other.nodes, strict=True)
-        ]
-        renamed = []
-        for table, block in zip(tables, blocks, strict=True):
-            _, former = self.forest.leaves[leaves[block.uses[0].number]]
-            names = dict(zip(former, block.units, strict=True))
-            renamed.append(table.rename(names) if names else table)
-        drawn = {
-            (other.path, other.per.fixed): self.drawn[mine.path, mine.per.fixed]
-            for mine, other in nodes
-            if (mine.path, mine.per.fixed) in self.drawn
+        blocks = share(forest)
+        return replace(self, forest=forest, blocks=blocks, tables=self.tables_of(blocks, leaves))
+
+    def tables_of(self, blocks: Sequence[Block], leaves: Sequence[int]) -> list[FrameT]:
+        """The tables of blocks of some of the leaves, which number them anew."""
+        found = {
+            (use.number, use.axis_number): table
+            for table, block in zip(self.tables, self.blocks, strict=True)
+            for use in block.uses
         }
-        return replace(self, metrics=metrics, blocks=blocks, tables=renamed, drawn=drawn)
+        uses = [block.uses[0] for block in blocks]
+        return [found[leaves[use.number], use.axis_number] for use in uses]
 
     def groups(self) -> pl.DataFrame:
         """All groups, sorted by the keys; one row without columns if there are no keys."""
@@ -359,10 +339,10 @@ def stacked(states: Sequence[States[pl.LazyFrame]]) -> States[pl.LazyFrame]:
     return replace(states[0], tables=tables, source=None)
 
 
-def share(metrics: Sequence[AnyBound]) -> list[Block]:
+def share(forest: Forest) -> list[Block]:
     """The fewest blocks for the states of all leaves."""
     blocks: list[Block] = []
-    for number, (metric, units) in enumerate(Forest.of(metrics).leaves):
+    for number, (metric, units) in enumerate(forest.leaves):
         for axis_number in range(len(metric.state.axes) or 1):
             use = Use(number, axis_number, metric, units)
             block = next((block for block in blocks if block.admits(use)), None)

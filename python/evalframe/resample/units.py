@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.nested import leaf_tables, node_values, rows_of
-from evalframe.core.per import Node
+from evalframe.core.per import Forest, Node
 from evalframe.core.states import CLUSTER, States, share
 from evalframe.core.tables import Keys
 from evalframe.resample.contraction import GROUP, Contraction
@@ -85,21 +85,15 @@ class UnitPool:
         numbers = {name: part for name, part in node.parts.items() if not isinstance(part, Node)}
         if not numbers:
             return {}, None, None
-        metrics = [self.states.forest.leaves[number][0] for number in numbers.values()]
-        blocks = share(metrics)
+        leaves = [*numbers.values()]
+        forest = Forest.of([self.states.forest.leaves[number][0] for number in leaves])
+        blocks = share(forest)
         keys = [GROUP, *node.path]
         tables = []
-        for block in blocks:
-            use = ([*numbers.values()][block.uses[0].number], block.uses[0].axis_number)
-            table = next(
-                table
-                for table, other in zip(self.states.tables, self.states.blocks, strict=True)
-                if use in [(each.number, each.axis_number) for each in other.uses]
-            )
+        for table in self.states.tables_of(blocks, leaves):
             number = cells.select(*keys, CELL).cast({GROUP: table.schema[GROUP]})
-            joined = table.join(number, on=keys).drop(keys).rename({CELL: GROUP})
-            tables.append(joined)
-        states = States(Keys((), ()), self.states.cluster, metrics, blocks, tables)
+            tables.append(table.join(number, on=keys).drop(keys).rename({CELL: GROUP}))
+        states = States(Keys((), ()), self.states.cluster, forest, blocks, tables)
         names = {name: place for place, name in enumerate(numbers)}
         parts = cells.select(pl.struct(node.path).rank("dense").cast(pl.Int64) - 1).to_series()
         return names, states, Contraction(states, len(cells), self.clusters, parts.to_numpy())

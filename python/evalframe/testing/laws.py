@@ -206,12 +206,10 @@ def replicates_resample_rows(
     """A bootstrap of states = the same draws of the rows themselves."""
     rows, exprs, keys = _opened(metrics, frame, by)
     rows, cluster = _clustered(rows, cluster)
-    if not _can_vary(rows, keys, cluster):
+    exprs = [expr for expr in exprs if not _is_nested(expr)]
+    if not exprs or not _can_vary(rows, keys, cluster):
         return
     method = Bootstrap(cluster=cluster, n=n, interval="percentile")
-    exprs = [expr for expr in exprs if not _is_nested(expr)]
-    if not exprs:
-        return
     bounds, others = tables.split(exprs)
     plain = [*(bound.expr for bound in bounds), *others]
     routes: dict[str, Frame] = {
@@ -279,20 +277,18 @@ def replicates_copy_units(
         weights = next(pool.drawn.chunks(n))
         values = contraction.values(weights)
         roots = pool.states.forest.roots
-        copied = [_with_copies(root, pool.states) for root in roots if isinstance(root, Node)]
+        nodes = [root for root in roots if isinstance(root, Node)]
+        copied = [MetricExpr.of(_copied(node, pool.states)) for node in nodes]
         for place, number in enumerate(pool.groups):
             group = marked
             if keys.inner:
                 group = marked.join(groups[[number]], on=keys.inner, how="semi", nulls_equal=True)
             ids = group[_CLUSTERS].unique().sort()
             for draw in range(len(values[0])):
-                times = pl.DataFrame(
-                    {_CLUSTERS: ids, _TIMES: np.asarray(weights)[draw].astype(int)}
-                )
-                copies = group.join(times, on=_CLUSTERS).with_columns(
-                    pl.int_ranges(_TIMES).alias(_COPY)
-                )
-                drawn = copies.explode(_COPY, empty_as_null=False)
+                times = np.asarray(weights)[draw].astype(int)
+                copies = group.join(pl.DataFrame({_CLUSTERS: ids, _TIMES: times}), on=_CLUSTERS)
+                numbered = copies.with_columns(pl.int_ranges(_TIMES).alias(_COPY))
+                drawn = numbered.explode(_COPY, empty_as_null=False)
                 for metric, expr in enumerate(copied):
                     expected, value = drawn.select(expr).item(), values[metric, draw, place]
                     expected = float("nan") if expected is None else expected
@@ -303,12 +299,8 @@ def replicates_copy_units(
                         )
 
 
-def _with_copies(node: Node, states: States[pl.DataFrame]) -> MetricExpr:
-    """The metric over copied rows, in which copies of drawn units are new units."""
-    return MetricExpr.of(_copied(node, states))
-
-
 def _copied(node: Node, states: States[pl.DataFrame]) -> Per:
+    """The metric over copied rows, in which copies of drawn units are new units."""
     if states.drawn[node.path, node.per.fixed]:
         return replace(node.per, unit={**node.per.unit, _COPY: pl.col(_COPY)})
     columns = {
