@@ -14,7 +14,8 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.compat import ai_psychiatrist
-from evalframe.core.metric import make, registered
+from evalframe.core.metric import MetricExpr, make, registered
+from evalframe.core.nested import over_columns
 from evalframe.selective import conventions
 from evalframe.testing import laws
 from evalframe.testing.laws import check_laws
@@ -138,12 +139,7 @@ def copy(column):
 @examples(2)
 @given(EXACT, st.sampled_from([None, "weight"]))
 def test_computed_roles_are_the_columns_that_they_compute(frame, weight):
-    computed = []
-    for expr in every(weight):
-        bound = expr.bound
-        copied = {role: copy(column) for role, column in bound.roles.items()}
-        times = None if weight is None else copy(pl.col(weight))
-        computed.append(bound.metric.bind((), copied, times, bound.params, bound.name))
+    computed = [MetricExpr.of(over_columns(expr.bound, copy)) for expr in every(weight)]
     made, expected = frame.select(computed), frame.select(every(weight))
     assert_frame_equal(made, expected, rel_tol=1e-12, abs_tol=1e-12)
 
@@ -187,7 +183,7 @@ def test_replicates_resample_rows(frame, by, cluster):
 @examples(1)
 @given(ROUGH, st.sampled_from([None, "model"]), st.sampled_from([None, "weight"]))
 def test_laws_of_smooth_metrics_on_any_numbers(frame, by, weight):
-    usual = {expr.metric.name: expr for expr in every(weight, jumps=False)}
+    usual = {expr.bound.name.partition(" ")[0]: expr for expr in every(weight, jumps=False)}
     check_laws([*usual.values()], frame, by=by, cluster="person", rtol=1e-10)
 
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from evalframe.core.metric import registered
-from evalframe.core.per import Forest
+from evalframe.core.per import Forest, leaves_of
 from evalframe.core.states import share
 
 ROWS = pl.LazyFrame(
@@ -39,7 +39,7 @@ def bind(metric, weight):
 @pytest.mark.parametrize("weight", [None, "weight"])
 def test_additive_tables_stream(weight):
     for metric in SELECTIVE:
-        for block in share(Forest.of([bind(metric, weight).bound])):
+        for block in share(Forest.of(leaves_of(bind(metric, weight).bound))):
             rows = ROWS.select(pl.col("group").alias(":key0"), **block.columns)
             plan = physical_plan(block.of_rows(rows, [":key0"]))
             assert "in-memory-map" not in plan, metric.name

@@ -83,9 +83,20 @@ def pass_2_pooled(problem="problem", correct="correct", *, weight=None):
     return ef.State(axes=(axis,), finish=lambda t: t.passed / t.problems)
 
 
-def test_a_metric_of_units_in_disguise_is_refused_when_it_is_resampled():
+@ef.metric(name="accuracy_of_levels", direction="maximize", range=(0, 1))
+def accuracy_of_levels(problem="problem", correct="correct", *, weight=None):
+    axis = Axis(
+        level=problem,
+        sums={"tries": weight, "correct": weight * correct},
+        terms={"rates": own.correct / own.tries, "problems": own.tries / own.tries},
+    )
+    return ef.State(axes=(axis,), finish=lambda t: t.rates / t.problems)
+
+
+@pytest.mark.parametrize(("metric", "value"), [(pass_2_pooled, 5 / 6), (accuracy_of_levels, 0.5)])
+def test_a_metric_of_units_in_disguise_is_refused_when_it_is_resampled(metric, value):
     tries = pl.DataFrame({"problem": [1, 1, 1, 2, 2, 2], "correct": [1, 0, 0, 1, 1, 0]})
-    assert tries.select(pass_2_pooled()).item() == pytest.approx((2 / 3 + 1) / 2)
+    assert tries.select(metric()).item() == pytest.approx(value)
     for method in (ef.Bootstrap, ef.Jackknife, ef.Linearized):
         with pytest.raises(ParameterError, match=re.escape("ef.per('problem', ...)")):
-            ef.evaluate(tries, pass_2_pooled(), resample=method(cluster="problem"))
+            ef.evaluate(tries, metric(), resample=method(cluster="problem"))

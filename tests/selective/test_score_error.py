@@ -6,9 +6,9 @@ import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.core.errors import ParameterError
 from evalframe.selective.score_error import (
     macro_mean_absolute_error,
     mean_absolute_error,
@@ -100,10 +100,27 @@ def test_a_prediction_of_no_item_is_missing_in_the_mean_over_items():
     assert made.select("estimate", "n", "n_missing").row(0) == (1.0, 1, 1)
 
 
-def test_items_must_be_numbered():
-    items = pl.DataFrame({"prediction": [1], "label": [0], "item": ["Sleep"]})
-    with pytest.raises(ParameterError, match=r"item must be a number, but col\(\"item\"\) is Str"):
-        ef.evaluate(items, macro_mean_absolute_error(item="item"))
+def test_the_mean_over_items_is_that_of_units_under_a_name_of_its_own():
+    rows = {
+        "prediction": [3, 1, 4, None],
+        "label": [0] * 4,
+        "item": ["Sleep", "Sleep", "Mood", "Mood"],
+    }
+    items = pl.DataFrame({**rows, "person": [1, 2, 1, 2]})
+    named, spelt = (
+        ef.evaluate(items, metric, resample=ef.Jackknife(cluster="person"))
+        for metric in (
+            macro_mean_absolute_error(item="item"),
+            ef.per("item", mean_absolute_error()).alias("macro_mean_absolute_error"),
+        )
+    )
+    assert_frame_equal(named, spelt)
+    assert named.select("estimate", "n", "n_units", "drawn").row(0) == (3.0, 4, 2, "rows")
+    shards = [
+        ef.partial(part, macro_mean_absolute_error(item="item"))
+        for part in items.partition_by("person")
+    ]
+    assert ef.finish(ef.merge(*shards))["metric"].item() == "macro_mean_absolute_error"
 
 
 @pytest.mark.parametrize("dtype", [pl.UInt8, pl.Int64, pl.Float32])

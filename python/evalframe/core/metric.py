@@ -35,7 +35,7 @@ class Metric:
 
     Attributes:
         name: The field's term, and the registered name.
-        define: From role expressions and parameters to the state.
+        define: From role expressions and parameters to the state, or to a metric of units.
         direction: Which way is better.
         range: Smallest and largest possible value.
         roles: Role names with their canonical default columns; None marks an optional role.
@@ -48,7 +48,7 @@ class Metric:
     """
 
     name: str
-    define: Callable[..., State]
+    define: Callable[..., Any]
     direction: Direction
     range: tuple[float, float]
     roles: Mapping[str, str | None]
@@ -77,8 +77,12 @@ class Metric:
         for key, value in params.items():
             if not isinstance(value, str | int | float | bool | None):
                 raise ParameterError(f"{self.name}: {key} must be a plain value, got {value!r}")
-        weight = None if weight is None else as_expr(weight)
-        return MetricExpr.of(Bound(self, columns, weight, params, name or self.named(params)))
+        weight = None if weight is None or weight is ONE else as_expr(weight)
+        name = name or self.named(params)
+        made = self._defined(columns if weight is None else {**columns, WEIGHT: weight}, params)
+        if isinstance(made, MetricExpr):
+            return made.alias(name)
+        return MetricExpr.of(Bound(self, columns, weight, params, name))
 
     def named(self, params: Mapping[str, Any]) -> str:
         """The output name of this metric with these parameters."""
@@ -95,7 +99,7 @@ class Metric:
         """What the sums over these columns add up, of a metric without axes."""
         return row_values(self._defined(columns, params), columns, self.labels)
 
-    def _defined(self, columns: Mapping[str, pl.Expr], params: Mapping[str, Any]) -> State:
+    def _defined(self, columns: Mapping[str, pl.Expr], params: Mapping[str, Any]) -> Any:
         return self.define(**{**dict.fromkeys(self.roles), WEIGHT: ONE, **columns}, **params)
 
     def _check(self, roles: Sequence[str], params: Mapping[str, Any]) -> None:
@@ -222,7 +226,7 @@ def metric(
     name: str | None = None,
     labels: Sequence[str] = (),
     label: str | None = None,
-) -> Callable[[Callable[P, State]], MetricFunction[P]]:
+) -> Callable[[Callable[P, State | MetricExpr]], MetricFunction[P]]:
     """Declare a metric: decorate a function from role expressions to a `State`.
 
     Positional parameters are the roles, each with its default column, or None if it can be left
@@ -231,7 +235,8 @@ def metric(
     that did may register it again, as a notebook does.
 
     The state is checked at the first call: every sum is an expression of one row, of roles only,
-    multiplied by the weight; terms and finish are elementwise. Annotate roles and weight as
+    multiplied by the weight; terms and finish are elementwise. In place of a state, another metric
+    of the roles and the weight, such as `ef.per(...)`, gets a name. Annotate roles and weight as
     `ef.Role` for type checkers. `Args` that the docstring lacks are added.
 
     Args:
@@ -258,18 +263,11 @@ def metric(
         ...         sums={"hits": weight * hit, "rows": weight},
         ...         finish=lambda t: ef.ratio(t.hits, t.rows),
         ...     )
-        >>> pl.DataFrame({"hit": [1, 0, 1, None]}).select(hit_rate())
-        shape: (1, 1)
-        ┌──────────┐
-        │ hit_rate │
-        │ ---      │
-        │ f64      │
-        ╞══════════╡
-        │ 0.666667 │
-        └──────────┘
+        >>> pl.DataFrame({"hit": [1, 0, 1, None]}).select(hit_rate()).item()
+        0.6666666666666666
     """
 
-    def declare(define: Callable[P, State]) -> MetricFunction[P]:
+    def declare(define: Callable[P, State | MetricExpr]) -> MetricFunction[P]:
         called = name or define.__name__
         roles, params = signature(called, define)
         check_declaration(called, direction, range, labels, label, roles, params)

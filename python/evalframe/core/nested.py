@@ -157,7 +157,7 @@ def expression(per: Per) -> pl.Expr:
         columns[name] = expr
         return pl.col(name)
 
-    over_rows = _over_columns(per, column)
+    over_rows = over_columns(per, column)
 
     def whole_column(lists: Sequence[pl.Series]) -> pl.Series:
         groups = pl.DataFrame(dict(zip(columns, lists, strict=True)))
@@ -173,14 +173,14 @@ def expression(per: Per) -> pl.Expr:
     return pl.map_batches(lists, whole_column, return_dtype=pl.Float64, is_elementwise=True)
 
 
-def _over_columns(part: AnyBound, column: Callable[[pl.Expr], pl.Expr]) -> AnyBound:
+def over_columns(part: AnyBound, column: Callable[[pl.Expr], pl.Expr]) -> AnyBound:
     """The same tree over columns of other names."""
     if not isinstance(part, Per):
         roles = {name: column(expr) for name, expr in part.roles.items()}
         return replace(
             part, roles=roles, weight=None if part.weight is None else column(part.weight)
         )
-    columns = {name: _over_columns(each, column) for name, each in part.columns.items()}
-    weight = None if part.weight is None else _over_columns(part.weight, column)
+    columns = {name: over_columns(each, column) for name, each in part.columns.items()}
+    weight = None if part.weight is None else over_columns(part.weight, column)
     unit = {name: column(expr) for name, expr in part.unit.items()}
     return replace(part, unit=unit, columns=columns, weight=weight)

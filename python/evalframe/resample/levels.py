@@ -189,13 +189,10 @@ def _is_alone(term: pl.Expr) -> bool:
 
 
 def _not_linear(levels: pl.DataFrame, axis: Axis, terms: dict[str, pl.Expr]) -> list[str]:
-    """The terms that for twice the sums are neither twice as large nor the same."""
-    # Terms that stay the same, such as the mean of a level, are of a level that is there or not.
+    """The terms that are not twice as large for twice the sums."""
     once = levels.select(pl.col(name).alias(name + OWN) for name in axis.sums)
     first, second = (each.select(**terms).cast(pl.Float64) for each in (once, once * 2))
-
-    def are(name: str, factor: int) -> bool:
-        close = second[name].is_close(factor * first[name], rel_tol=1e-9, abs_tol=1e-12)
-        return bool(close.fill_null(value=True).all())
-
-    return [name for name in terms if not are(name, 1) and not are(name, 2)]
+    twice = second.select(
+        pl.col(name).is_close(2 * first[name], rel_tol=1e-9, abs_tol=1e-12) for name in terms
+    )
+    return [name for name in terms if not twice[name].fill_null(value=True).all()]

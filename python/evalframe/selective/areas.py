@@ -125,7 +125,10 @@ def aurc_normalised(
         >>> items.select(ef.aurc(), ef.aurc_normalised()).row(0)
         (0.5, 1.0)
     """
-    return aurc.metric.define(loss, confidence, weight=weight, convention="trapezoid_predicted")
+    state: State = aurc.metric.define(
+        loss, confidence, weight=weight, convention="trapezoid_predicted"
+    )
+    return state
 
 
 @metric(family="selective", direction="minimize", range=_POSITIVE)
@@ -145,7 +148,10 @@ def augrc_normalised(
         >>> items.select(ef.augrc(), ef.augrc_normalised()).row(0)
         (0.125, 0.5)
     """
-    return augrc.metric.define(loss, confidence, weight=weight, convention="trapezoid_predicted")
+    state: State = augrc.metric.define(
+        loss, confidence, weight=weight, convention="trapezoid_predicted"
+    )
+    return state
 
 
 @at_coverage(direction="minimize")

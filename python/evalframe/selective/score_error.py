@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import polars as pl
 
-from evalframe.core.metric import metric
+from evalframe.core.metric import MetricExpr, metric
+from evalframe.core.per import per
 from evalframe.core.state import Axis, State, Totals, level, own, ratio, total
 from evalframe.core.typing import Role
-from evalframe.selective.calibration_error import per_bin
 
 
 @metric(family="selective", direction="minimize", range=(0.0, float("inf")))
@@ -53,21 +53,22 @@ def root_mean_squared_error(
     )
 
 
-@metric(family="selective", direction="minimize", range=(0.0, float("inf")))
+@metric(family="selective", direction="minimize", range=(0.0, float("inf")), labels=["item"])
 def macro_mean_absolute_error(
     prediction: Role = "prediction",
     label: Role = "label",
     item: Role = "item_index",
     *,
     weight: Role = None,
-) -> State:
+) -> MetricExpr:
     """Mean over items of each item's mean absolute error: the MAE_item of a run.
 
-    Each item with a prediction has the same weight. A bootstrap keeps the items and draws the rows
-    of each.
+    It is `ef.per(item, ef.mean_absolute_error())`: each item with a prediction has the same weight,
+    draws of clusters that cut through the items change the rows of each, and `fixed=True` is said
+    there.
 
     Args:
-        item: Number of the item. A prediction without one is missing.
+        item: The item, of any type. A row without one is missing.
         weight: Weight of each row within its item.
 
     Examples:
@@ -76,18 +77,7 @@ def macro_mean_absolute_error(
         >>> items.select(ef.macro_mean_absolute_error()).item()
         3.0
     """
-    answered = prediction.is_not_null()
-    by_item = Axis(
-        level=item,
-        where=answered,
-        sums={
-            "mass": pl.when(answered).then(weight),
-            "error": weight * (prediction - label).abs(),
-        },
-        terms={"errors": per_bin(own.error), "items": (own.mass > 0).cast(pl.Float64)},
-    )
-    valid = scored(prediction, label, item)
-    return State(axes=(by_item,), finish=lambda t: ratio(t.errors, t.items), valid=valid)
+    return per(item, mean_absolute_error(prediction, label, weight=weight))
 
 
 @metric(family="selective", direction="maximize", range=(-1.0, 1.0))
