@@ -25,9 +25,10 @@ MAY_IMPORT = {
     **dict.fromkeys(FAMILIES, FAMILY),
     "compat": {*FAMILY, *FAMILIES},
     "engine": {"core"},
+    "logs": {"core"},
     "jobs": {
         *(PUBLIC, *FAMILY, *FAMILIES),
-        *("compat", "engine", "report"),
+        *("compat", "engine", "logs", "report"),
     },
     "report": {"core.errors", "core.typing"},
     "testing": FAMILY,

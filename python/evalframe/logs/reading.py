@@ -1,0 +1,292 @@
+"""Logs found by path, recognised by content, and scanned lazily as one items table.
+
+A format is a `Format`: how its logs are recognised and how one log is read. All else is here, once:
+files and folders, broken logs, the columns that a query asks for, predicates, metadata, warnings.
+"""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import NamedTuple, TypeAlias
+
+import polars as pl
+from polars.io.plugins import register_io_source
+
+from evalframe.core.errors import InputError, RunWarning, UnknownNameError
+from evalframe.core.files import matching
+from evalframe.logs.table import (
+    CONSTANT,
+    METADATA,
+    Wanted,
+    completed,
+    kinds_of,
+    schema_of,
+    typed,
+    wanted,
+)
+
+Paths: TypeAlias = str | Path | Sequence[str | Path]
+
+_HEAD = 1 << 16
+_FORMATS: dict[str, str] = {}
+"""Formats by name, each with the module whose `FORMAT` it is."""
+
+
+class Log(NamedTuple):
+    """A log that is read.
+
+    Attributes:
+        name: The path as given, or below the folder given; the column `log`.
+        path: The file or folder.
+        format: Name of its format.
+        is_named: It was given by its own path, so that a fault is an error.
+    """
+
+    name: str
+    path: Path
+    format: str
+    is_named: bool
+
+
+@dataclass
+class Tally:
+    """What was left out or guessed of logs: of each its counts, and why some were skipped."""
+
+    counts: dict[str, Counter[str]] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    def of(self, log: Log) -> Counter[str]:
+        """The counts of a log, to be filled by its reader; names are those of `report.COUNTS`."""
+        return self.counts.setdefault(log.name, Counter())
+
+    def warn(self) -> None:
+        """Warn once of everything that changes numbers."""
+        told = []
+        if self.skipped:
+            reasons = "; ".join([*self.skipped.values()][:3])
+            told.append(f"{len(self.skipped)} logs are skipped: {reasons}")
+        garbage = {name: n["not_numbers"] for name, n in self.counts.items() if n["not_numbers"]}
+        if garbage:
+            told.append(
+                f"{sum(garbage.values()):,} scores of {len(garbage)} logs are no numbers and count "
+                f"0.0, as in Inspect (first {next(iter(garbage))})"
+            )
+        if told:
+            message = ". ".join(told)
+            warnings.warn(f"{message}. ef.logs.log_report(...) lists all", RunWarning, stacklevel=2)
+
+
+@dataclass(frozen=True)
+class Format:
+    """A format of logs.
+
+    Attributes:
+        recognise: True for the path of a log, of its first bytes (none of a folder).
+        constants: Columns of a log that are the same in all rows, cheap to read.
+        read: Frames of a log with at least the wanted columns it has, any more, in any order;
+            metadata as JSON text. It counts what it leaves out, and raises InputError.
+    """
+
+    recognise: Callable[[Path, bytes], bool]
+    constants: Callable[[Log], dict[str, str | None]]
+    read: Callable[[Log, Wanted, Counter[str]], Iterable[pl.DataFrame]]
+
+
+def read_logs(
+    paths: Paths,
+    *,
+    kind: str | None = None,
+    extra: Sequence[str] = (),
+    metadata: Sequence[str] = (),
+    strict: bool = False,
+) -> pl.LazyFrame:
+    """Read logs of evaluations lazily as one items table, recognising their formats by content.
+
+    A row is a sample, an epoch and a pair of scorer and score name; each sample-epoch of a log has
+    a row for every pair of the log. The names and meanings of the columns are those of
+    `evalframe explain logs`.
+
+    Args:
+        paths: Files, folders (read with all folders below), globs, or a list of these.
+        kind: Read logs of this format only: inspect, lm_eval, helm or every_eval_ever.
+        extra: Columns that cost more to read: explanation, confidence, logprob, logprob_tokens,
+            invalidated.
+        metadata: Names of metadata of the samples; each becomes a column `metadata_NAME`, typed if
+            all its values agree in type, else JSON text. All logs are read for their types.
+        strict: A log in a folder that cannot be read is an error, not left out with a warning.
+
+    Returns:
+        A frame whose queries read only what their columns need, log by log. `ef.log_report` tells
+        what was left out.
+
+    Raises:
+        InputError: There is no log, one is damaged, or a named one is of no known format.
+        UnknownNameError: An extra column or a format has another name.
+    """
+    logs, skipped = find(paths, kind, strict=strict)
+    return scan(logs, skipped, wanted(extra, metadata), strict=strict)
+
+
+def find(
+    paths: Paths, kind: str | None = None, *, strict: bool = False
+) -> tuple[list[Log], dict[str, str]]:
+    """The logs at these paths, and why some that look like one are skipped."""
+    formats = _formats(kind)
+    given = [paths] if isinstance(paths, str | Path) else [*paths]
+    logs: dict[Path, Log] = {}
+    skipped: dict[str, str] = {}
+    for each in given:
+        for path, is_named in _listed(each):
+            with _reading(path):
+                head = _head(path)
+                name = _recognised(path, head, formats)
+            if name is not None:
+                logs.setdefault(path, Log(str(path), path, name, is_named))
+            elif not path.is_dir() and (is_named or path.suffix == ".eval"):
+                fault = f"{path} is no log of {' or '.join(formats)}; is it complete?"
+                if is_named or strict:
+                    raise InputError(fault)
+                skipped[str(path)] = fault
+    if not logs and not skipped:
+        shown = ", ".join(map(str, given)) or "an empty list"
+        raise InputError(
+            f"no logs of {' or '.join(formats)} in {shown}; name their files or folder"
+        )
+    return [*logs.values()], skipped
+
+
+def scan(
+    logs: Sequence[Log], skipped: dict[str, str], wanted: Wanted, *, strict: bool
+) -> pl.LazyFrame:
+    """The rows of logs, log by log, of those columns that a query asks for."""
+
+    @cache
+    def types() -> dict[str, set[str]]:
+        return _types(logs, wanted.metadata)
+
+    def schema() -> dict[str, pl.DataType]:
+        empty = pl.DataFrame(schema=schema_of(wanted))
+        return dict(empty.with_columns(typed(*each) for each in types().items()).schema)
+
+    def source(
+        columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, _size: int | None
+    ) -> Iterator[pl.DataFrame]:
+        names = [*schema_of(wanted)] if columns is None else columns
+        needed = {*names, *(() if predicate is None else predicate.meta.root_names())}
+        asked = Wanted(
+            wanted.columns & needed,
+            tuple(name for name in wanted.metadata if METADATA + name in needed),
+        )
+        tally = Tally(skipped=dict(skipped))
+        values = [typed(*each) for each in types().items() if each[0] in needed]
+        for log in logs:
+            for part in parts(log, asked, tally, predicate, strict=strict):
+                frame = part.with_columns(values)
+                frame = frame if predicate is None else frame.filter(predicate)
+                yield (frame if rows is None else frame.head(rows)).select(names)
+                rows = None if rows is None else rows - len(frame)
+                if rows is not None and rows <= 0:
+                    return
+        tally.warn()
+
+    return register_io_source(source, schema=schema)
+
+
+def parts(
+    log: Log, asked: Wanted, tally: Tally, predicate: pl.Expr | None = None, *, strict: bool
+) -> Iterator[pl.DataFrame]:
+    """The frames of a log with the columns asked for; none if it is skipped."""
+    format = format_of(log)
+    try:
+        with _reading(log.path):
+            if _leaves_out(predicate, format, log):
+                return
+            for part in format.read(log, asked, tally.of(log)):
+                yield completed(part, asked)
+    except InputError as error:
+        if strict or log.is_named:
+            raise
+        tally.skipped[log.name] = str(error)
+
+
+def format_of(log: Log) -> Format:
+    """The format of a log."""
+    return _formats(log.format)[log.format]
+
+
+def _formats(name: str | None) -> dict[str, Format]:
+    if name is not None and name not in _FORMATS:
+        raise UnknownNameError.of("format", name, _FORMATS)
+    names = _FORMATS if name is None else [name]
+    return {name: import_module(_FORMATS[name]).FORMAT for name in names}
+
+
+def _leaves_out(predicate: pl.Expr | None, format: Format, log: Log) -> bool:
+    """True if a condition on the columns that are constant in a log leaves out all its rows."""
+    if predicate is None or not {*predicate.meta.root_names()} <= {*CONSTANT}:
+        return False
+    row = pl.DataFrame([format.constants(log)], schema=dict.fromkeys(CONSTANT, pl.String))
+    return row.filter(predicate).is_empty()
+
+
+def _types(logs: Sequence[Log], metadata: Sequence[str]) -> dict[str, set[str]]:
+    """The kinds of all values of each metadata column."""
+    kinds: dict[str, set[str]] = {METADATA + name: set() for name in metadata}
+    if not kinds:
+        return kinds
+    for log in logs:
+        for part in parts(log, Wanted(frozenset(), (*metadata,)), Tally(), strict=False):
+            for name, known in kinds.items():
+                known |= kinds_of(part[name])
+    return kinds
+
+
+def _listed(given: str | Path) -> Iterator[tuple[Path, bool]]:
+    """Each file or folder at a path, and whether it was given by itself."""
+    path = Path(given)
+    if path.is_dir():
+        yield path, True
+        yield from ((below, False) for below in _below(path))
+    elif path.exists():
+        yield path, True
+    elif found := matching(given):
+        for match in found:
+            yield from ((each, False) for each, _ in _listed(match))
+    else:
+        raise InputError(f"{given}: no such file or folder; check the path")
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for root, folders, files in os.walk(folder):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted([*files, *folders]):
+            if not name.startswith("."):
+                yield Path(root, name)
+
+
+def _head(path: Path) -> bytes:
+    if not path.is_file():
+        return b""
+    with path.open("rb") as file:
+        return file.read(_HEAD)
+
+
+def _recognised(path: Path, head: bytes, formats: dict[str, Format]) -> str | None:
+    return next((name for name, each in formats.items() if each.recognise(path, head)), None)
+
+
+@contextmanager
+def _reading(path: Path) -> Iterator[None]:
+    """Faults of the system are errors that name the file."""
+    try:
+        yield
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error

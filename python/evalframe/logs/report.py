@@ -1,0 +1,60 @@
+"""What reading logs left out or guessed, a row for each log."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from evalframe.logs.reading import Paths, Tally, find, parts
+from evalframe.logs.table import COUNTS, Wanted
+
+_ASKED = Wanted(frozenset({"sample_id", "epoch", "score", "is_error", "uuid", "started_at"}))
+_SAMPLE = ("sample_id", "epoch")
+
+
+def log_report(paths: Paths, *, kind: str | None = None) -> pl.DataFrame:
+    """What is in logs, and what reading them leaves out or guesses.
+
+    Args:
+        paths: Files, folders, globs, or a list of these, as for `read_logs`.
+        kind: Read logs of this format only.
+
+    Returns:
+        A row per log: log, format, samples (of which a row stands for each epoch), rows of the
+        items table, scored (rows with a score), errors (samples that failed), copies (samples whose
+        uuid an earlier log has), the counts replaced, not_numbers, bad_times and no_record, and
+        skipped (why the log is left out, else null).
+
+    Raises:
+        InputError: There is no log, or a named one is damaged.
+    """
+    tally = Tally()
+    logs, skipped = find(paths, kind)
+    seen: set[str] = set()
+    rows: list[dict[str, object]] = []
+    for log in logs:
+        known = [*parts(log, _ASKED, tally, strict=False)]
+        if log.name in tally.skipped:
+            rows.append({"log": log.name, "format": log.format, "skipped": tally.skipped[log.name]})
+            continue
+        table = pl.concat(known) if known else pl.DataFrame(schema=["sample_id"])
+        samples = table.unique(_SAMPLE) if known else table
+        uuids = samples["uuid"].drop_nulls().to_list() if known else []
+        copies = sum(uuid in seen for uuid in uuids)
+        seen.update(uuids)
+        rows.append(
+            {
+                "log": log.name,
+                "format": log.format,
+                "samples": len(samples),
+                "rows": len(table),
+                "scored": table["score"].count() if known else 0,
+                "errors": samples["is_error"].sum() if known else 0,
+                "copies": copies,
+                **{name: tally.of(log)[name] for name in COUNTS},
+            }
+        )
+    rows += [{"log": name, "skipped": reason} for name, reason in skipped.items()]
+    counts = ("samples", "rows", "scored", "errors", "copies", *COUNTS)
+    texts = dict.fromkeys(("log", "format"), pl.String)
+    schema = {**texts, **dict.fromkeys(counts, pl.Int64), "skipped": pl.String}
+    return pl.DataFrame(rows, schema=schema, orient="row")
