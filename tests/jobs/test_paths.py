@@ -4,8 +4,9 @@ from pathlib import Path
 import pytest
 
 from evalframe.core.errors import InputError, OutputError
+from evalframe.core.scan import find
 from evalframe.jobs.inputs import open_items
-from evalframe.jobs.paths import find, refuse_inputs
+from evalframe.jobs.paths import refuse_inputs
 
 
 @pytest.fixture

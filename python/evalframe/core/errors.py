@@ -136,6 +136,10 @@ class OutputError(EvalframeError):
     """A file or folder that cannot be written as asked."""
 
 
+class MissingExtraError(EvalframeError, ImportError):
+    """A library of an optional feature is not installed."""
+
+
 class RunWarning(UserWarning):
     """A run document is read, but may not say what was meant."""
 
@@ -154,6 +158,17 @@ def naming(name: str) -> Iterator[None]:
     except EvalframeError as error:
         error.args = (f"{name}: ", *error.args)
         raise
+
+
+@contextmanager
+def needing(extra: str, what: str) -> Iterator[None]:
+    """Name the extra of evalframe to install where a library is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        raise MissingExtraError(
+            f"{what} needs {error.name}, which is not installed: pip install 'evalframe[{extra}]'"
+        ) from error
 
 
 def first_few(values: pl.Series) -> str:

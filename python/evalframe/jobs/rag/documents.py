@@ -9,8 +9,9 @@ import polars as pl
 
 from evalframe.compat import rgb
 from evalframe.core.errors import ParameterError
-from evalframe.jobs.inputs import check_columns, check_found, naming_columns, open_files
-from evalframe.jobs.paths import find, reading, refuse_inputs
+from evalframe.core.scan import find, reading
+from evalframe.jobs.inputs import check_columns, check_found, naming_columns, open_tables_of
+from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.rag.inputs import ROLES, TEXTS, answer_notes, language_of, with_answers
 from evalframe.jobs.run import check_output
 from evalframe.rag.documents.prompting import check_prompt_file, prompts, write_prompts
@@ -45,7 +46,7 @@ def run(flags: Documents, quiet: bool) -> str:
         check_found(columns, "instances")
         table = source = rgb.read_instances(paths).lazy()
     else:
-        source, _ = open_files(files, texts=TEXTS, columns=columns)
+        source, _ = open_tables_of(files, texts=TEXTS, columns=columns)
         check_found(columns, "instances", source.collect_schema())
         named = {name for names in columns.values() for name in names} - {*columns}
         source = source.drop(named, strict=False)  # prompts have the columns of their question

@@ -14,8 +14,8 @@ import polars as pl
 import evalframe as ef
 from evalframe.core.choices import FlatAnswers
 from evalframe.core.errors import InputError, UnknownNameError
+from evalframe.core.scan import reading
 from evalframe.jobs.inputs import Opened, check_found, open_records, open_tables
-from evalframe.jobs.paths import reading
 from evalframe.rag.answers import (
     answer_groups,
     answers_from_json,

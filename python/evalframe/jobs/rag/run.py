@@ -15,9 +15,9 @@ from evalframe.compat import rgb
 from evalframe.compat.rgb.tables import RATES
 from evalframe.core.contract import Contract, validate
 from evalframe.core.errors import ParameterError
+from evalframe.core.scan import reading
 from evalframe.jobs.console import terminal_width
 from evalframe.jobs.family import Outcome, Place
-from evalframe.jobs.paths import reading
 from evalframe.jobs.rag import KEYS, LEVEL, RagJob
 from evalframe.jobs.rag.inputs import language_of, notes_of, open_responses
 from evalframe.rag.abilities import ABILITIES, ability

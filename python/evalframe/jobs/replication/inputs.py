@@ -14,8 +14,8 @@ from evalframe.compat import humanstudy_bench
 from evalframe.compat.humanstudy_bench.scores import SETTINGS
 from evalframe.compat.humanstudy_bench.uncertainty import CHAIN
 from evalframe.core.errors import InputError
+from evalframe.core.scan import reading
 from evalframe.jobs.inputs import Opened, check_found, open_records, open_tables
-from evalframe.jobs.paths import reading
 from evalframe.replication.agreement.scored_tests import Settings
 from evalframe.replication.chain import Chain
 from evalframe.replication.effects.kinds import needs_type, usual_names, what_to_write

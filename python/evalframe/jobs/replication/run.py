@@ -13,8 +13,8 @@ import evalframe as ef
 from evalframe.compat import humanstudy_bench
 from evalframe.core.contract import Report, validate
 from evalframe.core.errors import OutputError, ParameterError
+from evalframe.core.scan import reading
 from evalframe.jobs.family import Outcome, Place
-from evalframe.jobs.paths import reading
 from evalframe.jobs.replication import CLUSTERS, PARTICIPANT, ReplicationJob
 from evalframe.jobs.replication.inputs import (
     Tests,

@@ -13,8 +13,8 @@ from evalframe.compat.ai_psychiatrist import calibration as original
 from evalframe.compat.ai_psychiatrist.runs import open_run
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import InputError, MissingColumnsError, OutputError
+from evalframe.core.scan import reading
 from evalframe.jobs.inputs import check_columns, check_found, naming_columns, open_by, open_items
-from evalframe.jobs.paths import reading
 from evalframe.jobs.selective.from_run import check_files
 from evalframe.jobs.selective.records import CORRECT
 from evalframe.report.table import Column as Shown

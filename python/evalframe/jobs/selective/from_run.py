@@ -13,16 +13,16 @@ import polars as pl
 
 from evalframe.core.errors import ContractError, OutputError, ParameterError
 from evalframe.core.files import together
+from evalframe.core.scan import FORMATS, File, reading
 from evalframe.jobs.console import refuse_silence, terminal_width
 from evalframe.jobs.inputs import (
-    FORMATS,
     Columns,
     check_columns,
     check_found,
     naming_columns,
     open_items,
 )
-from evalframe.jobs.paths import File, reading, refuse_inputs
+from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.run import check_output, silent, versions, write_result
 from evalframe.jobs.selective import Runs
 from evalframe.jobs.selective.run import metrics_report

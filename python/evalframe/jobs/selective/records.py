@@ -12,7 +12,7 @@ import polars as pl
 from evalframe.core.contract import BROKEN_RULES, ROW, Contract, Report, Rule, validate
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.core.files import replacing, scratch
-from evalframe.jobs.paths import reading
+from evalframe.core.scan import reading
 from evalframe.jobs.selective import (
     ITEM,
     LABEL,

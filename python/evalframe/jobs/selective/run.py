@@ -14,10 +14,11 @@ import polars as pl
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.per import leaves_of
+from evalframe.core.scan import reading
 from evalframe.evaluation import estimates_of, states_of
 from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.inputs import Opened, check_found, open_records
-from evalframe.jobs.paths import reading, refuse_inputs
+from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.selective import PREDICTION, ROLES, SelectiveJob
 from evalframe.jobs.selective.metrics import (
     has_default_convention,

@@ -11,8 +11,9 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.core.errors import InputError, MissingColumnsError, ParameterError
+from evalframe.core.scan import find, reading
 from evalframe.jobs.inputs import Columns, Opened, check_found, open_records, open_tables
-from evalframe.jobs.paths import find, reading, refuse_documents, refuse_inputs
+from evalframe.jobs.paths import refuse_documents, refuse_inputs
 from evalframe.jobs.survey import RUNS, SurveyJob
 from evalframe.jobs.survey.surveys import (
     OpenedSurvey,

@@ -11,8 +11,8 @@ import evalframe as ef
 from evalframe.compat import dtef
 from evalframe.core.contract import Contract, validate
 from evalframe.core.errors import OutputError, ParameterError
+from evalframe.core.scan import reading
 from evalframe.jobs.family import Outcome, Place
-from evalframe.jobs.paths import reading
 from evalframe.jobs.run import check_output
 from evalframe.jobs.survey import METRIC, RUNS, SurveyJob
 from evalframe.jobs.survey.contract import Truth, contract_of

@@ -20,9 +20,15 @@ from evalframe.core.errors import (
     MissingColumnsError,
     ParameterError,
 )
+from evalframe.core.scan import File, find, reading
 from evalframe.jobs.console import say
-from evalframe.jobs.inputs import Columns, check_columns, check_found, naming_columns, open_files
-from evalframe.jobs.paths import File, find, reading
+from evalframe.jobs.inputs import (
+    Columns,
+    check_columns,
+    check_found,
+    naming_columns,
+    open_tables_of,
+)
 from evalframe.survey.surveys.assembling import QUESTIONS, SEGMENTS, as_survey
 from evalframe.survey.surveys.respondents import INDEX, LABEL, RESPONDENT, WEIGHT
 from evalframe.survey.surveys.shapes import UNITS, numbers_of
@@ -146,7 +152,7 @@ def is_document(file: File) -> bool:
 def read_table(files: Sequence[File], columns: Columns | None = None) -> pl.DataFrame:
     """Read a table of a survey, with lists where formats without types have text."""
     with naming_lines(files):
-        table, _ = open_files(files, texts=_TEXTS, columns=columns)
+        table, _ = open_tables_of(files, texts=_TEXTS, columns=columns)
         schema = table.collect_schema()
         readers = {"actual": as_numbers, "options": as_labels}
         if {INDEX, LABEL} & {*schema}:
