@@ -139,6 +139,10 @@ ONE_NAME = {
 """What one thing is called, and what it must not be called besides."""
 
 OTHER_NAMES = {
+    **dict.fromkeys(
+        ("logs.read_logs strict", "logs.read_lm_eval strict"),
+        "whether a broken file among others is an error",
+    ),
     "selective.fit_linear alpha": "the penalty, as scikit-learn calls it",
     "selective.read_calibration source": "a file, or what one holds",
     "rag.document_counts correct_rate": "as select_documents, whose documents it counts",

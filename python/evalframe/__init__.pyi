@@ -36,6 +36,8 @@ from evalframe.evaluation import (
     merge as merge,
     partial as partial,
 )
+from evalframe.logs.lm_eval.reading import read_lm_eval as read_lm_eval
+from evalframe.logs.reading import read_logs as read_logs
 from evalframe.ranking import rank as rank
 from evalframe.rag.metrics import (
     all_rate as all_rate,

@@ -36,7 +36,9 @@ from evalframe.logs.table import (
 Paths: TypeAlias = str | Path | Sequence[str | Path]
 
 _HEAD = 1 << 16
-_FORMATS: dict[str, str] = {}
+_FORMATS: dict[str, str] = {
+    "lm_eval": "evalframe.logs.lm_eval.reading",
+}
 """Formats by name, each with the module whose `FORMAT` it is."""
 
 
@@ -130,6 +132,16 @@ def read_logs(
     Raises:
         InputError: There is no log, one is damaged, or a named one is of no known format.
         UnknownNameError: An extra column or a format has another name.
+
+    Examples:
+        >>> import evalframe as ef, tempfile
+        >>> from pathlib import Path
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> file = Path(folder.name) / "samples_sums_2026-01-21T03-44-18.458309.jsonl"
+        >>> _ = file.write_text('{"doc_id": 7, "metrics": ["acc"], "acc": 1}')
+        >>> ef.read_logs(folder.name).select("format", "task", "score").collect().rows()
+        [('lm_eval', 'sums', 1.0)]
+        >>> folder.cleanup()
     """
     logs, skipped = find(paths, kind, strict=strict)
     return scan(logs, skipped, wanted(extra, metadata), strict=strict)
@@ -150,7 +162,7 @@ def find(
                 name = _recognised(path, head, formats)
             if name is not None:
                 logs.setdefault(path, Log(str(path), path, name, is_named))
-            elif not path.is_dir() and (is_named or path.suffix == ".eval"):
+            elif not path.is_dir() and (is_named or _looks_like(path, formats)):
                 fault = f"{path} is no log of {' or '.join(formats)}; is it complete?"
                 if is_named or strict:
                     raise InputError(fault)
@@ -172,9 +184,9 @@ def scan(
     def types() -> dict[str, set[str]]:
         return _types(logs, wanted.metadata)
 
-    def schema() -> dict[str, pl.DataType]:
+    def schema() -> pl.Schema:
         empty = pl.DataFrame(schema=schema_of(wanted))
-        return dict(empty.with_columns(typed(*each) for each in types().items()).schema)
+        return empty.with_columns(typed(*each) for each in types().items()).schema
 
     def source(
         columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, _size: int | None
@@ -270,6 +282,11 @@ def _below(folder: Path) -> Iterator[Path]:
         for name in sorted([*files, *folders]):
             if not name.startswith("."):
                 yield Path(root, name)
+
+
+def _looks_like(path: Path, formats: dict[str, Format]) -> bool:
+    """True for a name that only a log of one of the formats has."""
+    return path.suffix == ".eval" and "inspect" in formats
 
 
 def _head(path: Path) -> bytes:

@@ -76,6 +76,7 @@ COUNTS = {
     "replaced": "records that a later one of the same sample and epoch replaces",
     "not_numbers": "scores that are no numbers and count 0.0",
     "bad_times": "times that cannot be read and are null",
+    "missing": "samples that the log says it has, beyond those it holds",
     "no_record": "samples without a record of their own, of which extra columns are null",
 }
 """What readers count of a log, by name."""

@@ -1,0 +1,157 @@
+"""JSON lines in batches: the values of a key over many lines are decoded at once.
+
+A line is split into raw values first, so that what nobody reads costs a scan and no objects. Lines
+that strict JSON refuses (NaN, single surrogates) are read by the standard library, one by one.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from itertools import compress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec import Raw
+
+from evalframe.core.documents import decoded, is_whole
+from evalframe.core.errors import InputError
+
+BATCH = 1 << 24
+"""Bytes of lines that are held at once."""
+LONGEST = 1 << 28
+"""Bytes that one line may have."""
+
+NULL = Raw(b"null")
+_SPACE = b" \t\r\n"
+_BOM = b"\xef\xbb\xbf"
+_NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_OBJECT = msgspec.json.Decoder(dict[str, Raw])
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Some lines of a file that follow each other.
+
+    Attributes:
+        path: The file.
+        numbers: Number of each line, from 1.
+        rows: Each line's raw values by key.
+    """
+
+    path: Path
+    numbers: list[int]
+    rows: list[dict[str, Raw]]
+
+    def raw(self, name: str) -> list[Raw]:
+        """The JSON under a key, `null` where a line has none."""
+        return [row.get(name, NULL) for row in self.rows]
+
+    def texts(self, name: str) -> list[str | None]:
+        """The JSON under a key as text, None where it is null or missing."""
+        texts = (str(value, "utf-8") for value in self.raw(name))
+        return [None if text == "null" else text for text in texts]
+
+    def values(self, name: str, kind: Any) -> list[Any]:
+        """The values under a key, as one type; InputError names the line of another."""
+        raws = self.raw(name)
+        try:
+            joined = b"[%b]" % b",".join(raws)
+            return msgspec.json.decode(joined, type=list[kind])
+        except _NOT_JSON:
+            return [
+                self._value(raw, name, number, kind)
+                for raw, number in zip(raws, self.numbers, strict=True)
+            ]
+
+    def _value(self, raw: Raw, name: str, number: int, kind: Any) -> Any:
+        try:
+            return msgspec.convert(json.loads(bytes(raw)), kind)
+        except (msgspec.ValidationError, RecursionError, ValueError) as error:
+            raise InputError(f"{self.path}, line {number:,}: {name!r}: {error}") from None
+
+    def only(self, chosen: Sequence[bool]) -> Lines:
+        """Some of the lines."""
+        numbers = [*compress(self.numbers, chosen)]
+        return Lines(self.path, numbers, [*compress(self.rows, chosen)])
+
+    def at(self, row: int) -> str:
+        """How a message calls a line."""
+        return f"{self.path}, line {self.numbers[row]:,}"
+
+
+def lines_of(path: Path) -> Iterator[Lines]:
+    """The lines of a file that are not blank, in batches; InputError names a broken one."""
+    numbers: list[int] = []
+    lines: list[bytes] = []
+    size = 0
+    with path.open("rb") as file:
+        for number, line in enumerate(iter(partial(file.readline, LONGEST + 1), b""), 1):
+            if len(line) > LONGEST:
+                raise InputError(
+                    f"{path}, line {number:,}: more than {LONGEST:,} bytes; is it JSON lines?"
+                )
+            if stripped := line.removeprefix(_BOM if number == 1 else b"").strip(_SPACE):
+                numbers.append(number)
+                lines.append(stripped)
+                size += len(stripped)
+            if size >= BATCH:
+                yield Lines(path, numbers, _objects(path, numbers, lines))
+                numbers, lines, size = [], [], 0
+    if lines:
+        yield Lines(path, numbers, _objects(path, numbers, lines))
+
+
+def _objects(path: Path, numbers: list[int], lines: list[bytes]) -> list[dict[str, Raw]]:
+    """Each line's raw values by key."""
+    try:
+        b"".join(lines).decode()  # what is not decoded later is not checked otherwise
+        return [_OBJECT.decode(line) for line in lines]
+    except _NOT_JSON:
+        places = (f"{path}, line {number:,}" for number in numbers)
+        return [_object(line, place) for line, place in zip(lines, places, strict=True)]
+
+
+def _object(line: bytes, place: str) -> dict[str, Raw]:
+    """The same of a line that may hold what strict JSON refuses."""
+    with suppress(*_NOT_JSON):
+        line.decode()
+        return _OBJECT.decode(line)
+    value = decoded(line, place)
+    if not isinstance(value, dict):
+        raise InputError(f"{place}: each line must be a JSON object, but is {value!r:.80}")
+    try:
+        return {whole(key): Raw(as_json(part).encode()) for key, part in value.items()}
+    except RecursionError:
+        raise InputError(f"{place}: nested too deeply to be read; is it the right file?") from None
+
+
+def as_json(value: Any) -> str:
+    """A value as JSON text, with characters as they are; halves of characters are replaced."""
+    return whole(json.dumps(value, ensure_ascii=False))
+
+
+def whole(text: str) -> str:
+    """A text whose single surrogates are replaced."""
+    return (
+        text
+        if is_whole(text)
+        else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    )
+
+
+def as_text(value: Any) -> str | None:
+    """A value as it stands in a table: texts as they are, a list of texts joined by commas.
+
+    >>> [as_text(value) for value in ("a", 1, None, ["a", "b"], ["a", 1])]
+    ['a', '1', None, 'a,b', '["a", 1]']
+    """
+    if value is None or isinstance(value, str):
+        return value
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+        return ",".join(value)
+    return as_json(value)

@@ -1,0 +1,1 @@
+"""Reader of lm-evaluation-harness: samples of a task as items, and the published aggregates."""
