@@ -242,6 +242,21 @@ def test_metrics_over_units_by_the_name_of_their_result_and_as_tables():
     assert second.weight.name == "mean"
 
 
+def test_columns_may_have_per_in_their_names():
+    columns = ["tokens_per_second", "site"]
+    job = parse_job(
+        {
+            "family": "selective",
+            "items": ["x.csv"],
+            "metrics": ["accuracy_per_site_per_tokens_per_second"],
+        }
+    )
+    for known, units in ((columns, ["tokens_per_second", "site"]), ((), ["second", "tokens"])):
+        (metric,) = (each.bound for each in resolve(job, ROLES, columns=known))
+        assert [*metric.unit, *metric.columns["value"].unit] == units
+        assert metric.name == "accuracy_per_site_per_tokens_per_second"
+
+
 @pytest.mark.parametrize(
     ("entry", "message"),
     [

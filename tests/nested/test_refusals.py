@@ -61,6 +61,14 @@ ITEMS = pl.DataFrame(
             "are fixed, but each lies in one cluster of 'task'",
         ),
         (
+            lambda: ef.evaluate(
+                ITEMS,
+                ef.per("task", ef.mean("score")),
+                resample=ef.Bootstrap(cluster=pl.col("item") // 3),
+            ),
+            "lie in several clusters of [(col(\"item\")) // (dyn int: 3)], such as 'b' in 0, 1",
+        ),
+        (
             lambda: ef.partial(ITEMS, ef.per("task", ef.mean("score")), by="task"),
             "'task' is a group key and a unit",
         ),

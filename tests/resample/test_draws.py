@@ -5,7 +5,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.errors import ParameterError
-from evalframe.resample import contraction, draws, paired, uncertainty
+from evalframe.resample import contraction, draws, paired, products, uncertainty
 
 IDS = pl.Series(["p3", "p1", "p2", "p10", "ünï"])
 KINDS = ["reference", "counter", "poisson"]
@@ -113,6 +113,9 @@ def test_left_out_and_nudged():
         owner = np.array([2, 0, 2, 1])
         columns = np.concatenate([part[:, owner] for part in parts])
         np.testing.assert_array_equal(columns, expected[:, owner])
+        some, sums = np.array([0, 2]), np.array([[1.0, 2.0], [4.0, 8.0]])
+        picked = np.concatenate([products.picked(part, some, sums) for part in parts])
+        np.testing.assert_array_equal(picked, expected[:, some] @ sums)
 
 
 def test_swaps_move_a_cluster_from_one_side_to_the_other():

@@ -294,7 +294,7 @@ def pools(
     sizes = cells.group_by(BOARD).agg(pl.col(GROUP).n_unique().alias(":groups"))
     if boards is None or not boards.enough:
         check_enough(drawn.group_by(BOARD).len()["len"], drawn[on[-1]])
-    check_terms(states, on)
+    check_terms(method, states, on)
     for run in _runs(method, drawn, on):
         run_sizes = sizes.join(run.clusters.select(BOARD).unique(), on=BOARD).sort(BOARD)
         limit = max(1, BATCH // max(run.replicates, run.total) // len(tables))

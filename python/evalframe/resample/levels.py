@@ -15,7 +15,7 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.per import Node, is_ordered
-from evalframe.core.rows import columns_read
+from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.state import LEVEL, OWN, Axis
 from evalframe.resample.contraction import GROUP
 from evalframe.resample.methods import Linearized, Method
@@ -35,6 +35,7 @@ def with_levels(
     `on` are the columns of a cluster; if there are two, the first is its stratum.
     """
     strata, is_linear = len(on) > 1, isinstance(method, Linearized)
+    cluster = _called(method, states)
     drawn: dict[tuple[tuple[str, ...], bool], bool] = {}
     for root in states.forest.roots:
         if not isinstance(root, Node):
@@ -42,17 +43,31 @@ def with_levels(
         pending = [root]
         while pending:
             node = pending.pop()
-            is_drawn = _is_drawn(states, root, node, [*on], strata=strata)
+            is_drawn = _is_drawn(states, root, node, cluster, [*on], strata=strata)
             if is_linear and not is_drawn:
-                _check_derivative(states, root, node)
+                _check_derivative(root, node, cluster)
             drawn[node.path, node.per.fixed] = is_drawn
             if not is_drawn:
                 pending += [part for part in node.parts.values() if isinstance(part, Node)]
     return replace(states, drawn=drawn)
 
 
+def _called(method: Method, states: States[pl.DataFrame]) -> str:
+    """The cluster as the user named it: a column, or a whole expression."""
+    if method.cluster is None:
+        return repr(states.cluster)
+    expr = as_expr(method.cluster)
+    return repr(expr.meta.output_name()) if expr.meta.is_column() else str(expr)
+
+
 def _is_drawn(
-    states: States[pl.DataFrame], root: Node, node: Node, on: list[str], *, strata: bool
+    states: States[pl.DataFrame],
+    root: Node,
+    node: Node,
+    cluster: str,
+    on: list[str],
+    *,
+    strata: bool,
 ) -> bool:
     """True if each unit lies in one cluster, False if draws change units row by row."""
     block = next(
@@ -78,7 +93,7 @@ def _is_drawn(
         if node.per.fixed and len(overall):
             raise ParameterError(
                 f"metric {name!r}: units of {unit} are fixed, but each lies in one cluster of "
-                f"{states.cluster!r}, which would draw them; name a finer cluster"
+                f"{cluster}, which would draw them; name a finer cluster"
             )
         return True
     if (
@@ -100,7 +115,7 @@ def _is_drawn(
     among = ", ".join(repr(value) for value in clusters.head(2).to_list())
     if not units[":cut"].any():
         raise ParameterError(
-            f"metric {name!r}: each unit of {unit} lies in one cluster of {states.cluster!r} in "
+            f"metric {name!r}: each unit of {unit} lies in one cluster of {cluster} in "
             f"its group, but {shown} in other ones in other groups, such as {among}; if ids begin "
             f"anew in groups, add the key to the unit, ef.per([key, {listed}], ...); if they are "
             "the same units: fixed=True"
@@ -108,21 +123,21 @@ def _is_drawn(
     whole = int((~units[":cut"]).sum())
     raise ParameterError(
         f"metric {name!r}: {len(units) - whole:,} units of {unit} lie in several clusters of "
-        f"{states.cluster!r}, such as {shown} in {among}, and {whole:,} in one in each group; a "
+        f"{cluster}, such as {shown} in {among}, and {whole:,} in one in each group; a "
         "draw would mean two things. Name a cluster that fits, make parts units of their own, "
-        f"ef.per([{listed}, {states.cluster!r}], ...), or say fixed=True if the units are the same "
+        f"ef.per([{listed}, {cluster}], ...), or say fixed=True if the units are the same "
         "whatever is drawn"
     )
 
 
-def _check_derivative(states: States[pl.DataFrame], root: Node, node: Node) -> None:
+def _check_derivative(root: Node, node: Node, cluster: str) -> None:
     """Raise ParameterError if running sums over units are in an order that draws change."""
     for axis in node.then.state.axes:
         roles = columns_read(node.then.columns[role] for role in columns_read([axis.level]))
         if is_ordered(axis) and (recomputed := sorted(roles & {*node.columns})):
             raise ParameterError(
                 f"metric {root.per.name!r}: {node.then.metric.name!r} orders units by "
-                f"{recomputed[0]!r}, which a draw of {states.cluster!r} recomputes; that has no "
+                f"{recomputed[0]!r}, which a draw of {cluster} recomputes; that has no "
                 "derivative. Use ef.Bootstrap"
             )
 
@@ -147,13 +162,14 @@ def _paths(states: States[pl.DataFrame], node: Node, outer: str) -> Iterator[str
             yield "rows"
 
 
-def check_terms(states: States[pl.DataFrame], on: Sequence[str]) -> None:
+def check_terms(method: Method, states: States[pl.DataFrame], on: Sequence[str]) -> None:
     """Raise ParameterError if levels are units in disguise, and terms of them not linear.
 
     A term of a level alone, such as pass@k of a problem, is a metric of a unit. If each level lies
     in one cluster, a cluster that is drawn twice should count twice; with twice the rows in its
     sums, such a term would be of another unit, one with twice as many rows.
     """
+    cluster = _called(method, states)
     for block, table in zip(states.blocks, states.tables, strict=True):
         for use in block.uses:
             axis = use.axis
@@ -176,7 +192,7 @@ def check_terms(states: States[pl.DataFrame], on: Sequence[str]) -> None:
                 shown = column.meta.root_names()[0] if column.meta.root_names() else unit
                 raise ParameterError(
                     f"metric {use.metric.name!r}: its term {name!r} is not linear in the sums of a "
-                    f"level, and each level lies in one cluster of {states.cluster!r}: a cluster "
+                    f"level, and each level lies in one cluster of {cluster}: a cluster "
                     "that is drawn twice would not count twice. Write the metric of one unit, "
                     f"without an axis, and take it per unit: ef.per({shown!r}, ...)"
                 )

@@ -21,6 +21,19 @@ def gathered(weights: Chunk, owner: Ints) -> Floats:
     return np.take(weights, owner, axis=1) if isinstance(weights, np.ndarray) else weights[:, owner]
 
 
+def picked(weights: Chunk, chosen: Ints, matrix: Floats) -> Floats:
+    """The weights of some clusters, sorted, times their sums: replicates by columns."""
+    result: Floats
+    if isinstance(weights, np.ndarray):
+        return gathered(weights, chosen) @ matrix
+    # Weights of 1 but for one cluster in each replicate are never written out: replicates by
+    # clusters could be far more than replicates by columns.
+    first, last = np.searchsorted(chosen, [weights.first, weights.first + weights.rows])
+    result = np.tile(matrix.sum(axis=0), (weights.rows, 1))
+    result[chosen[first:last] - weights.first] += weights.by * matrix[first:last]
+    return result
+
+
 def product(weights: Chunk, matrix: Any) -> Floats:
     """Replicates by levels, from a sparse matrix of levels by clusters."""
     result: Floats
@@ -80,7 +93,7 @@ class Blocks:
         draws = len(weights)
         result = np.zeros((len(self._names), draws, groups))
         for chosen, places, matrix in self._dense:
-            summed = (gathered(weights, chosen) @ matrix).reshape(draws, len(places), -1)
+            summed = picked(weights, chosen, matrix).reshape(draws, len(places), -1)
             result[:, :, places] = np.moveaxis(summed, -1, 0)
         if len(self._few):
             for number, each in enumerate(self._sparse):

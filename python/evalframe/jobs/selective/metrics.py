@@ -8,10 +8,10 @@ import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, cast, get_args
 
 import evalframe as ef
 from evalframe.core.errors import (
@@ -32,20 +32,39 @@ if TYPE_CHECKING:
 AREAS = ("aurc_at", "augrc_at")
 """Metrics whose open coverage is the job's area coverage; all others take the coverage grid."""
 NUMBERS = ("coverage", "risk")
+_PER = "_per_"
 
 
-def resolve(job: SelectiveJob, roles: Mapping[str, str], folder: Path = Path()) -> list[MetricExpr]:
+class Names(NamedTuple):
+    """What metrics may read.
+
+    Attributes:
+        roles: The columns that play the roles.
+        columns: All columns of the table, if it is known.
+    """
+
+    roles: Mapping[str, str]
+    columns: Collection[str]
+
+
+def resolve(
+    job: SelectiveJob,
+    roles: Mapping[str, str],
+    folder: Path = Path(),
+    columns: Collection[str] = (),
+) -> list[MetricExpr]:
     """The metrics of a job, bound to the columns that play the roles."""
+    names = Names(roles, columns)
     conventions = get_args(Convention)
     if job.convention is not None and job.convention not in conventions:
         raise UnknownNameError.of("convention", job.convention, conventions)
     if job.metrics is None:
-        metrics = [metric for name in METRICS for metric in _if_defined(job, name, roles)]
+        metrics = [metric for name in METRICS for metric in _if_defined(job, name, names)]
     else:
-        metrics = [metric for entry in job.metrics for metric in _entry(job, entry, roles, folder)]
-    names = [metric.bound.name for metric in metrics]
-    for name in names:
-        if names.count(name) > 1:
+        metrics = [metric for entry in job.metrics for metric in _entry(job, entry, names, folder)]
+    called = [metric.bound.name for metric in metrics]
+    for name in called:
+        if called.count(name) > 1:
             raise ParameterError(
                 f"metric {name!r} is asked for twice; name it once, or give one an alias in a job "
                 "file"
@@ -87,10 +106,10 @@ def _candidates(name: str) -> Iterator[Metric]:
     yield from registered().values()
 
 
-def _if_defined(job: SelectiveJob, name: str, roles: Mapping[str, str]) -> list[MetricExpr]:
+def _if_defined(job: SelectiveJob, name: str, names: Names) -> list[MetricExpr]:
     """A default metric, unless the convention of the job does not define it."""
     try:
-        return list(_entry(job, name, roles, Path()))
+        return list(_entry(job, name, names, Path()))
     except ParameterError:
         if job.convention is None:
             raise
@@ -98,21 +117,21 @@ def _if_defined(job: SelectiveJob, name: str, roles: Mapping[str, str]) -> list[
 
 
 def _entry(
-    job: SelectiveJob, entry: str | Mapping[str, Any], roles: Mapping[str, str], folder: Path
+    job: SelectiveJob, entry: str | Mapping[str, Any], names: Names, folder: Path
 ) -> Iterator[MetricExpr]:
     if not isinstance(entry, str | Mapping):
         raise ParameterError(f"a metric is a name or a table with a name, got {entry!r}")
     arguments = {"name": entry} if isinstance(entry, str) else dict(entry)
     if "per" in arguments:
-        yield _per(job, arguments, roles, folder)
+        yield _per(job, arguments, names, folder)
         return
     written = arguments.get("name")
-    if isinstance(written, str) and ":" not in written and "_per_" in written:
+    if isinstance(written, str) and ":" not in written and _PER in written:
         # As results name it: `accuracy_per_task`, `mean_pas_per_finding_per_study`.
-        inner, _, unit = written.rpartition("_per_")
-        alias = arguments.pop("alias", written)
-        spelled = {"per": unit, "metric": {**arguments, "name": inner}, "alias": alias}
-        yield _per(job, spelled, roles, folder)
+        unit = _last_unit(written, names.columns)
+        inner = {**arguments, "name": written.removesuffix(_PER + unit)}
+        alias = inner.pop("alias", written)
+        yield _per(job, {"per": unit, "metric": inner, "alias": alias}, names, folder)
         return
     if not isinstance(arguments.get("name"), str) or not isinstance(
         arguments.get("alias", ""), str
@@ -147,10 +166,11 @@ def _entry(
             raise ParameterError(f"risk of {metric.name} must be at least 0, got {params['risk']}")
     if "convention" in metric.params and job.convention is not None:
         params.setdefault("convention", job.convention)
+    roles = {**names.roles}
     if len(metric.roles) > 1:
         # A loss that is null abstains in place of the prediction; it is no prediction to score.
-        roles = {**roles, PREDICTION: PREDICTION}
-    roles = {role: role for role in job.columns} | {**roles}
+        roles[PREDICTION] = PREDICTION
+    roles = {role: role for role in job.columns} | roles
     columns = {
         role: roles.get(role, column) for role, column in metric.roles.items() if column is not None
     }
@@ -159,9 +179,14 @@ def _entry(
         yield make(metric.name, roles=columns, params={**choice, **params}, alias=alias)
 
 
-def _per(
-    job: SelectiveJob, entry: Mapping[str, Any], roles: Mapping[str, str], folder: Path
-) -> MetricExpr:
+def _last_unit(name: str, columns: Collection[str]) -> str:
+    """The unit at the end of a name: the longest that is a column, or what is behind `_per_`."""
+    parts = name.split(_PER)[1:]
+    ends = [_PER.join(parts[first:]) for first in range(len(parts))]
+    return next((end for end in ends if end in columns), ends[-1])
+
+
+def _per(job: SelectiveJob, entry: Mapping[str, Any], names: Names, folder: Path) -> MetricExpr:
     """A metric over units: `per`, `metric` or `columns`, and perhaps `then`, `weight`, `fixed`."""
     known = ("per", "metric", "columns", "then", "weight", "fixed", "alias")
     for key in entry:
@@ -177,8 +202,8 @@ def _per(
     if taken := sorted({*columns} & {*inspect.signature(ef.per).parameters}):
         raise ParameterError(f"a column of a per cannot be named {taken[0]!r}; rename it")
 
-    def one(part: Any, names: Mapping[str, str]) -> MetricExpr:
-        found = list(_entry(job, part, names, folder))
+    def one(part: Any, within: Names = names) -> MetricExpr:
+        found = list(_entry(job, part, within, folder))
         if len(found) > 1:
             raise ParameterError(
                 f"{part} is {len(found)} metrics, one for each coverage; name one, such as "
@@ -191,12 +216,12 @@ def _per(
     if not all(isinstance(unit, str) for unit in units):
         raise ParameterError(f"per names the columns of a unit, got {entry['per']!r}")
     metric = ef.per(
-        [roles.get(unit, unit) for unit in units],
-        one(entry["metric"], roles) if "metric" in entry else None,
-        weight=one(weight, roles) if isinstance(weight, Mapping) else weight,
-        then=one(entry["then"], {}) if "then" in entry else None,
+        [names.roles.get(unit, unit) for unit in units],
+        one(entry["metric"]) if "metric" in entry else None,
+        weight=one(weight) if isinstance(weight, Mapping) else weight,
+        then=one(entry["then"], Names({}, ())) if "then" in entry else None,
         fixed=fixed,
-        **{name: one(part, roles) for name, part in columns.items()},
+        **{name: one(part) for name, part in columns.items()},
     )
     return metric if alias is None else metric.alias(alias)
 

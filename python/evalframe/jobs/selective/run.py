@@ -59,8 +59,10 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
     items = opened.table
     job, items, notes_of_calibration = _with_calibration(job, items, place.folder)
     chosen = choose(job, items, {*roles, "loss"} if place.all_tables else roles)
+    columns = items.collect_schema().names()
     metrics = [
-        resolve(job, _bound(chosen, confidence), place.folder) for confidence in job.confidence
+        resolve(job, _bound(chosen, confidence), place.folder, columns)
+        for confidence in job.confidence
     ]
     calibrated = any(reads_probabilities(metric) for bound in metrics for metric in bound)
     states: list[States[pl.LazyFrame]] = []
