@@ -140,7 +140,7 @@ ONE_NAME = {
 
 OTHER_NAMES = {
     **dict.fromkeys(
-        ("logs.read_logs strict", "logs.read_lm_eval strict"),
+        (f"logs.{name} strict" for name in ("read_helm", "read_lm_eval", "read_logs")),
         "whether a broken file among others is an error",
     ),
     "selective.fit_linear alpha": "the penalty, as scikit-learn calls it",

@@ -36,6 +36,7 @@ from evalframe.evaluation import (
     merge as merge,
     partial as partial,
 )
+from evalframe.logs.helm.reading import read_helm as read_helm
 from evalframe.logs.lm_eval.reading import read_lm_eval as read_lm_eval
 from evalframe.logs.reading import read_logs as read_logs
 from evalframe.ranking import rank as rank

@@ -7,19 +7,20 @@ that strict JSON refuses (NaN, single surrogates) are read by the standard libra
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from itertools import compress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw
 
 from evalframe.core.documents import decoded, is_whole
 from evalframe.core.errors import InputError
+from evalframe.logs.streams import Stream, chunks_of, records
 
 BATCH = 1 << 24
 """Bytes of lines that are held at once."""
@@ -30,6 +31,7 @@ NULL = Raw(b"null")
 _SPACE = b" \t\r\n"
 _BOM = b"\xef\xbb\xbf"
 _NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+Record = TypeVar("Record")
 _OBJECT = msgspec.json.Decoder(dict[str, Raw])
 
 
@@ -130,6 +132,36 @@ def _object(line: bytes, place: str) -> dict[str, Raw]:
         raise InputError(f"{place}: nested too deeply to be read; is it the right file?") from None
 
 
+def items_of(
+    path: Path, items: str | None, keep: Collection[str], kind: type[Record]
+) -> Iterator[list[Record]]:
+    """The items of one list of a JSON document, in batches.
+
+    Args:
+        path: The file.
+        items: Key of the list; None if the document is that list.
+        keep: Keys of containers that are read.
+        kind: What an item is read as; other fields are skipped.
+    """
+    name = str(path)
+    decoder = msgspec.json.Decoder(list[kind])  # type: ignore[valid-type]
+
+    def convert(value: Any) -> Record:
+        try:
+            return msgspec.convert(json.loads(as_json(value)), kind)
+        except (msgspec.ValidationError, RecursionError) as error:
+            raise InputError(f"{name}: {error}; is it the right file?") from None
+
+    stream = Stream(name, items, keep)
+    for batch in stream.batches(chunks_of(path)):
+        yield records(batch, decoder, convert, name)
+    around = decoded(bytes(stream.around), name)
+    found = around if items is None else inside(around, items)
+    if not isinstance(found, list):
+        where = "it" if items is None else f"its {items!r}"
+        raise InputError(f"{name}: {where} must be a list, but is {found!r:.80}")
+
+
 def as_json(value: Any) -> str:
     """A value as JSON text, with characters as they are; halves of characters are replaced."""
     return whole(json.dumps(value, ensure_ascii=False))
@@ -155,3 +187,14 @@ def as_text(value: Any) -> str | None:
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         return ",".join(value)
     return as_json(value)
+
+
+def inside(document: Any, *keys: str) -> Any:
+    """The value under keys inside each other; None where one is missing.
+
+    >>> inside({"config": {"model": "hf"}}, "config", "model")
+    'hf'
+    """
+    for key in keys:
+        document = document.get(key) if isinstance(document, Mapping) else None
+    return document

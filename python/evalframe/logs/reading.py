@@ -11,7 +11,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -37,6 +37,7 @@ Paths: TypeAlias = str | Path | Sequence[str | Path]
 
 _HEAD = 1 << 16
 _FORMATS: dict[str, str] = {
+    "helm": "evalframe.logs.helm.reading",
     "lm_eval": "evalframe.logs.lm_eval.reading",
 }
 """Formats by name, each with the module whose `FORMAT` it is."""
@@ -193,9 +194,10 @@ def scan(
     ) -> Iterator[pl.DataFrame]:
         names = [*schema_of(wanted)] if columns is None else columns
         needed = {*names, *(() if predicate is None else predicate.meta.root_names())}
-        asked = Wanted(
-            wanted.columns & needed,
-            tuple(name for name in wanted.metadata if METADATA + name in needed),
+        asked = replace(
+            wanted,
+            columns=wanted.columns & needed,
+            metadata=tuple(name for name in wanted.metadata if METADATA + name in needed),
         )
         tally = Tally(skipped=dict(skipped))
         values = [typed(*each) for each in types().items() if each[0] in needed]

@@ -91,10 +91,12 @@ class Wanted:
     Attributes:
         columns: Names of columns of the table.
         metadata: Names of metadata; their columns are `metadata_` and the name.
+        bookkeeping: Also rows of scores that are no metrics of quality.
     """
 
     columns: frozenset[str]
     metadata: tuple[str, ...] = ()
+    bookkeeping: bool = False
 
     def any(self, *names: str) -> bool:
         """True if one of these columns is read."""

@@ -17,7 +17,7 @@ import polars as pl
 
 from evalframe.core.documents import decoded
 from evalframe.core.errors import InputError
-from evalframe.logs.lines import as_json, as_text
+from evalframe.logs.lines import as_json, as_text, inside
 from evalframe.logs.lm_eval.samples import METRIC, read_lines, score_of
 from evalframe.logs.reading import Format, Log, Paths, read_logs
 from evalframe.logs.table import Score, Wanted, rectangular
@@ -68,26 +68,19 @@ class Samples:
 
     def of_task(self, key: str) -> Any:
         """The entry of the task in a part of the results."""
-        return _inside(self.results, key, self.task)
+        return inside(self.results, key, self.task)
 
     @property
     def delimiter(self) -> str:
         """What stands between a prompt and its choices."""
-        found = _inside(self.of_task("configs"), "target_delimiter")
+        found = inside(self.of_task("configs"), "target_delimiter")
         return found if isinstance(found, str) else " "
 
     @property
     def n_documents(self) -> int | None:
         """How many documents were evaluated."""
-        found = _inside(self.of_task("n-samples"), "effective")
+        found = inside(self.of_task("n-samples"), "effective")
         return found if isinstance(found, int) else None
-
-
-def _inside(document: Any, *keys: str) -> Any:
-    """The value under keys inside each other; None where one is missing."""
-    for key in keys:
-        document = document.get(key) if isinstance(document, Mapping) else None
-    return document
 
 
 def read_lm_eval(
@@ -145,8 +138,8 @@ def _constants(log: Log) -> dict[str, str | None]:
 
 def _facts(log: Log, samples: Samples) -> dict[str, str | None]:
     """The columns that are the same in all rows."""
-    results, config = samples.results, _inside(samples.results, "config")
-    arguments = _inside(config, "model_args")
+    results, config = samples.results, inside(samples.results, "config")
+    arguments = inside(config, "model_args")
     return {
         "log": log.name,
         "format": log.format,
@@ -154,9 +147,9 @@ def _facts(log: Log, samples: Samples) -> dict[str, str | None]:
         "log_id": log.path.stem,
         "task": samples.task,
         "task_version": as_text(samples.of_task("versions")),
-        "model": as_text(results.get("model_name") or _inside(config, "model")),
+        "model": as_text(results.get("model_name") or inside(config, "model")),
         "model_args": None if arguments is None else as_json(arguments),
-        "dataset": as_text(_inside(samples.of_task("configs"), "dataset_path")),
+        "dataset": as_text(inside(samples.of_task("configs"), "dataset_path")),
     }
 
 

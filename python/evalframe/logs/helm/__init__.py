@@ -1,0 +1,1 @@
+"""Reader of HELM: the stats of each instance as items, and the published aggregates."""
