@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
 
 import polars as pl
 
 from evalframe.core.choices import check_choice
 from evalframe.core.errors import ParameterError
-from evalframe.core.frames import like_input
+from evalframe.core.frames import Foreign, any_frame, like_input
 from evalframe.core.metric import MetricExpr
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import By, Frame, IntoExpr
@@ -40,7 +40,9 @@ def evaluate(
     cluster at once, and replicates are weighted sums of those.
 
     Args:
-        frame: Records, one row each; of a LazyFrame the result is lazy.
+        frame: Records, one row each: a Polars frame, a path, glob or URL of files, or a table of
+            pandas, pyarrow, DuckDB or whatever else exports the Arrow C stream. Of a LazyFrame the
+            result is lazy.
         metrics: Metrics such as `ef.aurc(...)`, the functions themselves (then over their default
             columns), or any aggregating Polars expressions.
         by: Group keys: column names or expressions.
@@ -146,16 +148,16 @@ def partial(
 
 
 @overload
-def merge(*shards: pl.DataFrame) -> pl.DataFrame:
+def merge(*shards: pl.DataFrame | Foreign) -> pl.DataFrame:
     pass
 
 
 @overload
-def merge(*shards: Frame) -> Frame:
+def merge(*shards: Frame | Foreign) -> Frame:
     pass
 
 
-def merge(*shards: Frame) -> Frame:
+def merge(*shards: Frame | Foreign) -> Frame:
     """Add up states of shards of the same metrics, in any order.
 
     Shards are read at once, one after the other, so that a few of many are in memory at a time:
@@ -165,7 +167,7 @@ def merge(*shards: Frame) -> Frame:
         *shards: Results of `partial` or `merge`, or their Parquet files read back.
 
     Returns:
-        A state; a DataFrame if all shards are.
+        A state; lazy if a shard is.
 
     Raises:
         ParameterError: The states are of different metrics, keys or clusters.
@@ -177,10 +179,15 @@ def merge(*shards: Frame) -> Frame:
         >>> ef.finish(ef.merge(state, state))["n"].item()
         4
     """
+    total = _merged(*shards)
+    return total.lazy() if any(isinstance(shard, pl.LazyFrame) for shard in shards) else total
+
+
+@any_frame
+def _merged(*shards: Frame | Foreign) -> pl.DataFrame:
     from evalframe.core.state_tables import merged
 
-    total = merged(shards)
-    return total if all(isinstance(shard, pl.DataFrame) for shard in shards) else total.lazy()
+    return merged(cast("Sequence[Frame]", shards))
 
 
 @like_input

@@ -297,7 +297,7 @@ def test_what_is_no_state(call, message):
         (
             (ITEMS.to_dict(), ef.aurc),
             {},
-            "expected a Polars DataFrame or LazyFrame, got dict; use pl",
+            "expected a table .*, got dict; pl",
         ),
         ((ITEMS, ef.aurc), {"by": ["model", "model"]}, "keys must have different names"),
         (

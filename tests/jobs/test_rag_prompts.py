@@ -72,7 +72,7 @@ def test_prompts_go_out_as_lines_and_come_back(rag, call):
     found = pl.read_parquet("out.parquet")
     joined = ef.rag.read_responses("replies.jsonl", "prompts.jsonl", model=None)
     by = [key for key in KEYS if key != "model"]
-    expected = rgb.rates(ef.rag.label(joined.collect()), by=by, intervals="wilson")
+    expected = rgb.rates(ef.rag.label(joined), by=by, intervals="wilson")
     assert_frame_equal(found, expected)
     assert found["n_correct"].sum() + found["n_rejected"].sum() == len(replies) - 3
     assert found["n_dropped"].sum() == 3

@@ -115,7 +115,9 @@ def test_prompts_go_out_as_lines_and_come_back(survey, call, flags):
     truth = ef.survey.as_distributions(SURVEY.lazy()).select(
         "round", "segment_id", "question_id", "options", "actual"
     )
-    asked = joined.join(truth, on=["round", "segment_id", "question_id"], maintain_order="left")
+    asked = joined.lazy().join(
+        truth, on=["round", "segment_id", "question_id"], maintain_order="left"
+    )
     read = ef.survey.parse(asked, options="options", question_key="question_key")
     scored = ef.survey.score(read.lazy()).collect()
     base = ef.survey.baseline(SURVEY, "uniform")

@@ -230,7 +230,7 @@ def test_responses_from_files(tmp_path):
     expected = read_responses(given, asked())
     for name in ("responses.jsonl", "responses.parquet"):
         made = read_responses(tmp_path / name, str(tmp_path / "prompts.parquet"))
-        assert_frame_equal(made.collect(), expected)
+        assert_frame_equal(made, expected)
 
 
 def test_columns_of_responses_may_be_expressions():

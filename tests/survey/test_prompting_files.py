@@ -44,7 +44,7 @@ def test_responses_meet_their_prompts(tmp_path):
     for source in (tmp_path / "prompts.jsonl", tmp_path / "prompts.parquet"):
         assert_frame_equal(read_responses(given, source), made)
     given.write_ndjson(tmp_path / "given.jsonl")
-    assert_frame_equal(read_responses(tmp_path / "given.jsonl", asked).collect(), made)
+    assert_frame_equal(read_responses(tmp_path / "given.jsonl", asked), made)
     shown = ["model", "prompt_id", "question_id", "n_options", "response", "question_key"]
     first = "batch-0-gender:male"
     assert made.select(shown).rows()[:7] == [

@@ -18,6 +18,7 @@ from polars import selectors
 
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.core.files import replacing
+from evalframe.core.frames import any_frame
 from evalframe.core.kinds import Kind, misfit, unlike
 from evalframe.core.typing import Frame
 
@@ -249,6 +250,7 @@ class Report:
         return "\n".join((*lines, *(f"  {rule}: not so in {rows:,}" for rule, rows in reasons)))
 
 
+@any_frame
 def validate(
     frame: Frame,
     contract: Contract,

@@ -1,4 +1,8 @@
-"""Frames at the public boundary: eager in, eager out; lazy in, lazy out."""
+"""Frames at the public boundary: what callers hand over as a table, and what they get back.
+
+Polars in, Polars out, eager or lazy as it came. Paths, and tables of other libraries that export
+the Arrow C stream (pandas, pyarrow, DuckDB), become Polars frames here; the result is eager.
+"""
 
 from __future__ import annotations
 
@@ -6,65 +10,115 @@ import functools
 import inspect
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Protocol, cast, overload
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
 
 import polars as pl
 
-from evalframe.core.typing import Frame
+from evalframe.core.errors import ParameterError
+from evalframe.core.typing import ArrowTable
 
 P = ParamSpec("P")
+Result = TypeVar("Result")
+Foreign: TypeAlias = ArrowTable | str | Path
 
 
 class LikeInput(Protocol[P]):
-    """A function whose result is eager if its first argument is."""
-
-    @overload
-    def __call__(self, frame: pl.DataFrame, /, *args: P.args, **kwargs: P.kwargs) -> pl.DataFrame:
-        pass
+    """A function whose result is lazy only if its first argument is."""
 
     @overload
     def __call__(self, frame: pl.LazyFrame, /, *args: P.args, **kwargs: P.kwargs) -> pl.LazyFrame:
         pass
 
-
-class LikeSource(Protocol[P]):
-    """A function whose result is eager if its first argument is a DataFrame, not a file."""
-
-    @overload
-    def __call__(self, source: pl.DataFrame, /, *args: P.args, **kwargs: P.kwargs) -> pl.DataFrame:
-        pass
-
     @overload
     def __call__(
-        self, source: pl.LazyFrame | str | Path, /, *args: P.args, **kwargs: P.kwargs
-    ) -> pl.LazyFrame:
+        self, frame: pl.DataFrame | Foreign, /, *args: P.args, **kwargs: P.kwargs
+    ) -> pl.DataFrame:
         pass
 
 
-def like_input(function: Callable[Concatenate[Frame, P], pl.LazyFrame]) -> LikeInput[P]:
-    """Collect the result of a lazy function unless its first argument is lazy, or a file.
+def like_input(function: Callable[Concatenate[Any, P], pl.LazyFrame]) -> LikeInput[P]:
+    """Let a lazy function take any tables, and collect its result unless the first one is lazy.
 
     >>> @like_input
-    ... def first(frame):
+    ... def first(frame: Frame):
     ...     return frame.lazy().head(1)
-    >>> first(pl.DataFrame({"a": [1, 2]})).height
+    >>> first(pl.DataFrame({"a": [1, 2]}).to_arrow()).height
     1
     >>> type(first(pl.LazyFrame({"a": [1, 2]}))).__name__
     'LazyFrame'
     """
     name = next(iter(inspect.signature(function).parameters))
+    computed = any_frame(function)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        result = function(*args, **kwargs)
+        result = computed(*args, **kwargs)
         frame = args[0] if args else kwargs.get(name)
-        return result if isinstance(frame, pl.LazyFrame | str | Path) else result.collect()
+        return result if isinstance(frame, pl.LazyFrame) else result.collect()
+
+    return cast("LikeInput[P]", call)
+
+
+def any_frame(function: Callable[P, Result]) -> Callable[P, Result]:
+    """Let a function take any tables for parameters annotated as `Frame`, or as `Source`.
+
+    A path is scanned for a `Frame`; a `Source` is one that the function reads itself.
+    """
+    parameters = inspect.signature(function).parameters.values()
+    names = [each.name for each in parameters]
+    kinds = {each.name: _takes(str(each.annotation)) for each in parameters}
+    rest = next((each.name for each in parameters if each.kind is each.VAR_POSITIONAL), None)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> Result:
+        given = [
+            _taken(value, kinds[names[number] if number < len(names) else rest or names[-1]])
+            for number, value in enumerate(args)
+        ]
+        named = {name: _taken(value, kinds.get(name, ())) for name, value in kwargs.items()}
+        return cast("Callable[..., Result]", function)(*given, **named)
 
     return call
 
 
-def like_source(
-    function: Callable[Concatenate[Frame | str | Path, P], pl.LazyFrame],
-) -> LikeSource[P]:
-    """Collect as `like_input`; the first argument can also be a file, which is read lazily."""
-    return cast("LikeSource[P]", like_input(cast("Callable[Concatenate[Frame, P], Any]", function)))
+def _takes(annotation: str) -> tuple[Any, ...]:
+    """Types of what becomes a frame."""
+    kinds = annotation.replace("pl.DataFrame", "").replace("pl.LazyFrame", "")
+    if "Source" in kinds:
+        return (ArrowTable,)
+    return (ArrowTable, str, Path) if "Frame" in kinds else ()
+
+
+def _taken(value: Any, kinds: tuple[Any, ...]) -> Any:
+    if isinstance(value, pl.DataFrame | pl.LazyFrame) or not isinstance(value, kinds):
+        return value
+    if isinstance(value, str | Path):
+        from evalframe.core.scan import scan
+
+        return scan(value)
+    return _of_arrow(value)
+
+
+def _of_arrow(table: ArrowTable) -> pl.DataFrame:
+    """A table of another library, without copies where Arrow allows.
+
+    Unnamed row labels of pandas are no column.
+    """
+    import pyarrow as pa
+
+    try:
+        frame = pl.from_arrow(table)
+    except (pa.ArrowException, pl.exceptions.PolarsError, TypeError, ValueError) as error:
+        reason = str(error).partition("\n")[0]
+        raise ParameterError(
+            f"this {type(table).__module__}.{type(table).__name__} cannot be read as a table "
+            f"({reason}); convert its columns, or hand over a Polars DataFrame"
+        ) from error
+    if isinstance(frame, pl.Series) and isinstance(frame.dtype, pl.Struct):
+        frame = frame.struct.unnest()
+    if isinstance(frame, pl.Series):
+        raise ParameterError(
+            f"expected a table, got {type(table).__module__}.{type(table).__name__}, one column "
+            "without a name"
+        )
+    return frame.select(pl.exclude(r"^__index_level_\d+__$"))

@@ -348,7 +348,7 @@ def _delta(name: str, folder: Path) -> File | None:
         from deltalake.exceptions import DeltaError
     version = int(asked[1]) if asked else None
     try:
-        version = DeltaTable(location(path), version=version, without_files=True).version()
+        version = DeltaTable(location(path), version=version).version()
     except DeltaError as error:
         raise InputError(f"{name} cannot be read as a Delta table ({error})") from error
     return File(name, path, version=version)

@@ -199,10 +199,10 @@ def split(metrics: Sequence[pl.Expr]) -> tuple[list[AnyBound], list[pl.Expr]]:
 
 
 def lazy(frame: Frame) -> pl.LazyFrame:
-    """The frame as a lazy one; ParameterError if it is no Polars frame."""
+    """The frame as a lazy one; ParameterError if it is none."""
     if isinstance(frame, pl.DataFrame | pl.LazyFrame):
         return frame.lazy()
     raise ParameterError(
-        f"expected a Polars DataFrame or LazyFrame, got {type(frame).__name__}; "
-        "use pl.from_pandas, pl.from_arrow or pl.scan_parquet"
+        f"expected a table (of Polars, pandas, pyarrow or DuckDB, or a path), got "
+        f"{type(frame).__name__}; pl.DataFrame(...) makes one of lists and dicts"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, runtime_checkable
 
 import polars as pl
 
@@ -15,6 +15,15 @@ By: TypeAlias = IntoExpr | Sequence[IntoExpr] | None
 """Group keys."""
 
 Frame: TypeAlias = pl.DataFrame | pl.LazyFrame
+
+
+@runtime_checkable
+class ArrowTable(Protocol):
+    """A table that exports the Arrow C stream: of pandas, pyarrow, DuckDB, another Polars, ..."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """The stream."""
+
 
 Source: TypeAlias = Frame | str | Path
 """A frame, or the path of its file."""

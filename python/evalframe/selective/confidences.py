@@ -19,6 +19,7 @@ import polars as pl
 
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import Argument, ContractError, MissingColumnsError, ParameterError
+from evalframe.core.frames import any_frame
 from evalframe.core.typing import Frame
 from evalframe.selective.calibrators.maps import Calibrator
 from evalframe.selective.calibrators.saved import read_calibration
@@ -188,6 +189,7 @@ def signals_contract(
     return _contract(needs, where, shown)
 
 
+@any_frame
 def check_signals(
     frame: Frame,
     variants: str | Sequence[str],

@@ -46,6 +46,7 @@ import polars as pl
 from evalframe.compat.ai_psychiatrist.runs import Run
 from evalframe.core.choices import Target
 from evalframe.core.errors import ParameterError, RunWarning
+from evalframe.core.frames import any_frame
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.selective.calibrators import saved, trainer
@@ -89,6 +90,7 @@ def read_calibration(source: str | Path | Mapping[str, Any]) -> Fitted:
     return saved.calibrator_of(name, content)
 
 
+@any_frame
 def fit_temperature(
     frame: Frame,
     confidence: IntoExpr = "confidence",
@@ -115,6 +117,7 @@ def fit_temperature(
     return fitted(data, _grid)
 
 
+@any_frame
 def train_verbalized(
     run: Run | Frame,
     *,
@@ -137,6 +140,7 @@ def train_verbalized(
     return trainer.verbalized(with_whole_predictions(items), about, created_at, fit_temperature)
 
 
+@any_frame
 def train(
     run: Run | Frame,
     *,

@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.compat.ai_psychiatrist.calibration import read_calibration
+from evalframe.core.frames import any_frame
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.selective import calibration_error, confidences, scoring, screening
@@ -94,6 +95,7 @@ def requirements(
     return confidences.requirements_by(REQUIREMENTS, variant, _read(variant, calibration))
 
 
+@any_frame
 def check_signals(
     frame: Frame,
     variants: str | Sequence[str],

@@ -43,6 +43,7 @@ from evalframe.core.errors import (
     ParameterError,
     RunWarning,
 )
+from evalframe.core.frames import any_frame
 from evalframe.core.typing import Frame
 from evalframe.resample.methods import Bootstrap, Progress
 from evalframe.selective import oracle
@@ -106,6 +107,7 @@ class RunEvaluation:
     deltas: pl.DataFrame | None
 
 
+@any_frame
 def evaluate_runs(
     *runs: Run | Frame,
     settings: RunSettings | None = None,

@@ -38,6 +38,7 @@ from evalframe.core.errors import (
     RunWarning,
     did_you_mean,
 )
+from evalframe.core.frames import any_frame
 from evalframe.core.typing import Frame
 from evalframe.selective.total_score import ITEM_NAMES
 
@@ -81,6 +82,7 @@ class Run:
         return "run document" if self.path is None else str(self.path)
 
 
+@any_frame
 def open_run(
     path: Source,
     *,
@@ -124,6 +126,7 @@ def open_run(
     return _open(path, mode, signals, strict)
 
 
+@any_frame
 def read_run(
     path: Source,
     *,
@@ -183,6 +186,7 @@ def _open(
     )
 
 
+@any_frame
 def run_of_items(
     items: Frame,
     *,

@@ -15,6 +15,7 @@ from evalframe.compat.ai_psychiatrist.items import COLUMNS, fits, named
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import ParameterError
 from evalframe.core.files import replacing
+from evalframe.core.frames import any_frame
 from evalframe.core.samples import SampleFile
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
@@ -25,6 +26,7 @@ _EACH = len(ITEM_NAMES)
 _ROW = "__evalframe_position__"
 
 
+@any_frame
 def write_run(
     items: Frame | Mapping[str, Frame],
     path: str | Path,
@@ -78,6 +80,7 @@ def write_run(
     return target
 
 
+@any_frame
 def encode_run(
     items: Frame | Mapping[str, Frame],
     *,

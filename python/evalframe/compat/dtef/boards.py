@@ -39,7 +39,7 @@ from evalframe.compat.dtef.gaps import (
 from evalframe.core.choices import Weighting
 from evalframe.core.errors import ParameterError
 from evalframe.core.files import replacing
-from evalframe.core.frames import like_input
+from evalframe.core.frames import any_frame, like_input
 from evalframe.core.special import settled
 from evalframe.core.typing import By, Frame
 from evalframe.survey.boards.gaps import largest_gaps
@@ -230,6 +230,7 @@ def _overview(runs: Runs) -> pl.LazyFrame:
     return joined.select(table.collect_schema().names())
 
 
+@any_frame
 def leaderboards(
     scored: Frame, *, by: By = None, baselines: bool = True, attributes: Frame | None = None
 ) -> dict[str, pl.DataFrame]:

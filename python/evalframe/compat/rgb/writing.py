@@ -17,6 +17,7 @@ from evalframe.core.choices import check_choice
 from evalframe.core.contract import Column, Contract, Rule, validate
 from evalframe.core.errors import MissingColumnsError, OutputError, ParameterError
 from evalframe.core.files import replacing_all
+from evalframe.core.frames import any_frame
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.rag.answers import answer_groups
@@ -97,6 +98,7 @@ _CONTRACT = Contract(
 )
 
 
+@any_frame
 def write(
     labelled: Frame,
     folder: str | Path,

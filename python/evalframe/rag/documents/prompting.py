@@ -11,7 +11,7 @@ import polars as pl
 from evalframe.core.answered import answered, check_ids, is_lines, read_prompts
 from evalframe.core.errors import MissingColumnsError, OutputError, ParameterError
 from evalframe.core.files import replacing
-from evalframe.core.frames import like_input, like_source
+from evalframe.core.frames import any_frame, like_input
 from evalframe.core.typing import Frame, IntoExpr, Source
 from evalframe.rag.answers import GROUPS, answers_from_text
 from evalframe.rag.contract import is_chinese
@@ -129,6 +129,7 @@ def _prompt_id() -> pl.Expr:
     return pl.when(usual).then(setting).otherwise(pl.format("{}/{}{}", setting, "order", "seed"))
 
 
+@any_frame
 def write_prompts(selected: Frame, path: str | Path) -> int:
     """Write prompts to a file, completely or not at all.
 
@@ -197,7 +198,7 @@ def _line(schema: pl.Schema) -> dict[str, pl.Expr]:
     }
 
 
-@like_source
+@like_input
 def read_responses(
     responses: Source,
     prompts: Source,
@@ -226,7 +227,7 @@ def read_responses(
         `noise_rate`, `passage_num`, `correct_passage_rate`, `order`, `seed`, `answers`, `response`
         (null if the model has not answered), `status` (of the selection), `prompt_id`, and
         columns... (null without a response). Prompts keep their order; the models of each follow
-        the order of their first responses. Lazy if `responses` is a file.
+        the order of their first responses.
 
     Raises:
         ContractError: There are no responses, a response has no prompt or no model, a run answers a

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.frames import any_frame
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.evaluation import named_cluster
@@ -32,6 +33,7 @@ _HELD = 1 << 22
 _UNIT = ":unit"
 
 
+@any_frame
 def resampled_statistics(
     responses: Frame,
     design: Frame,

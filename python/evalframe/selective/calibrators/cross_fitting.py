@@ -9,6 +9,7 @@ import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.errors import ContractError, EvalframeError, ParameterError
+from evalframe.core.frames import any_frame
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import By, Frame, IntoExpr
 
@@ -20,6 +21,7 @@ _ADDED = ("fold", "calibrated", "calibrated_in_sample")
 _ROW, _CLUSTER = ":row", ":cluster"
 
 
+@any_frame
 def cross_fit(
     frame: Frame,
     fit: Callable[[pl.DataFrame], Calibrator],

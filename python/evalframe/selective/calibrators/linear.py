@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, overload
 
 from evalframe.core.choices import check_choice
 from evalframe.core.errors import ParameterError
+from evalframe.core.frames import any_frame
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.selective.calibrators.maps import Linear, LinearMethod, Link
 from evalframe.selective.calibrators.training import BINARY, Levels, levels
@@ -42,6 +43,7 @@ def fit_logistic(
     penalty: float = ...,
     method: LinearMethod = ...,
 ) -> Grouped[Linear]: ...
+@any_frame
 def fit_logistic(
     frame: Frame,
     features: IntoExpr | Sequence[IntoExpr],
@@ -121,6 +123,7 @@ def fit_linear(
     alpha: float = ...,
     method: LinearMethod = ...,
 ) -> Grouped[Linear]: ...
+@any_frame
 def fit_linear(
     frame: Frame,
     features: IntoExpr | Sequence[IntoExpr],

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, overload
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.frames import any_frame
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.selective.calibrators.maps import EDGE, Isotonic, Temperature
 from evalframe.selective.calibrators.training import BINARY, PROBABILITY, Levels, levels
@@ -44,6 +45,7 @@ def fit_temperature(
     by: IntoExpr | Sequence[IntoExpr],
     weight: IntoExpr | None = ...,
 ) -> Grouped[Temperature]: ...
+@any_frame
 def fit_temperature(
     frame: Frame,
     confidence: IntoExpr = "confidence",
@@ -155,6 +157,7 @@ def fit_isotonic(
     by: IntoExpr | Sequence[IntoExpr],
     weight: IntoExpr | None = ...,
 ) -> Grouped[Isotonic]: ...
+@any_frame
 def fit_isotonic(
     frame: Frame,
     feature: IntoExpr = "confidence",

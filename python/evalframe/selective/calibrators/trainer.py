@@ -11,6 +11,7 @@ import polars as pl
 
 from evalframe.core.choices import Target, Training, check_choice
 from evalframe.core.errors import Argument, ContractError, MissingColumnsError, ParameterError
+from evalframe.core.frames import any_frame
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.typing import Frame, IntoExpr
 from evalframe.selective.calibration_error import TO_UNIT, expected_calibration_error, is_outside
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 _GOAL, _CLUSTER = ":target", ":cluster"
 
 
+@any_frame
 def train_verbalized(
     items: Frame,
     *,
@@ -102,6 +104,7 @@ def verbalized(
     return to_artifact(fitted, fitted_on=fitted_on, metrics=metrics, created_at=created_at)
 
 
+@any_frame
 def train(
     items: Frame,
     *,

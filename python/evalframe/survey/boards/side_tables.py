@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.frames import like_input
+from evalframe.core.frames import any_frame, like_input
 from evalframe.core.special import settled
 from evalframe.core.tables import lazy
 from evalframe.core.typing import By, Frame
@@ -263,6 +263,7 @@ def _check_rounds(rows: Rows, attributes: Frame) -> None:
         )
 
 
+@any_frame
 def leaderboards(
     scored: Frame,
     *,

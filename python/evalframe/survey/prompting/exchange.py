@@ -10,7 +10,7 @@ import polars as pl
 from evalframe.core.answered import answered, read_prompts
 from evalframe.core.errors import ContractError, OutputError
 from evalframe.core.files import replacing
-from evalframe.core.frames import like_source
+from evalframe.core.frames import any_frame, like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import Frame, IntoExpr, Source
 from evalframe.survey.prompting.configurations import PROMPTS, with_all_columns
@@ -25,6 +25,7 @@ ANSWERED = (*METADATA, "response", "question_key")
 """Columns of `read_responses` about a question of a prompt and its response."""
 
 
+@any_frame
 def write_prompts(prompts: Frame, path: str | Path) -> int:
     """Write prompts to a file, completely or not at all.
 
@@ -93,7 +94,7 @@ def _line() -> list[pl.Expr]:
     ]
 
 
-@like_source
+@like_input
 def read_responses(
     responses: Source,
     prompts: Source,
@@ -124,7 +125,7 @@ def read_responses(
         `context_format`, `eval_type`, `reasoning`, `temperature`), `response` (null if the model
         has not answered), `question_key` (for `parse`: the question, if the prompt asks several)
         and columns.... In the order of prompts, models and questions. Join the survey for options
-        and actual answers. Lazy unless `responses` is a DataFrame.
+        and actual answers.
 
     Raises:
         InputError: A file cannot be read.

@@ -23,6 +23,7 @@ from evalframe.core.errors import (
     naming,
 )
 from evalframe.core.files import matching
+from evalframe.core.frames import any_frame
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.survey.surveys.tables import RESPONSES, AnySurvey, Survey, distributions_of, long_of
@@ -62,6 +63,7 @@ _BROKEN = re.compile("[\udc80-\udcff]")
 _LONGEST = 300
 
 
+@any_frame
 def as_survey(
     table: AnySurvey,
     *,

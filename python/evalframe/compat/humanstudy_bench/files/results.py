@@ -27,6 +27,7 @@ from evalframe.compat.humanstudy_bench.files.completed import (
 from evalframe.compat.humanstudy_bench.files.documents import check_text
 from evalframe.core.choices import FindingKey, FindingRule, Missing, Rules, StudyRule, check_choice
 from evalframe.core.errors import ParameterError
+from evalframe.core.frames import any_frame
 from evalframe.core.typing import Frame
 from evalframe.replication.agreement.scored_tests import Settings
 from evalframe.replication.agreement.studies import domain_scores, model_scores
@@ -108,6 +109,7 @@ class Results:
     pooling: Pooling | None
 
 
+@any_frame
 def result_tables(
     tests: Frame,
     *,

@@ -1,0 +1,87 @@
+"""Delta tables and object stores, wherever a path can be."""
+
+import subprocess
+import sys
+import urllib.request
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import evalframe as ef
+from evalframe.core.errors import InputError
+from evalframe.core.scan import find, open_files, scan
+
+ITEMS = pl.DataFrame({"who": ["a", "a", "b"], "score": [0.0, 1.0, 0.5]})
+STORE = """
+from moto.server import ThreadedMotoServer
+server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+server.start()
+print(server.get_host_and_port()[1], flush=True)
+input()
+"""
+
+
+@pytest.fixture(scope="module")
+def bucket():
+    """A bucket of a local server that speaks S3."""
+    server = subprocess.Popen(
+        [sys.executable, "-c", STORE],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        url = f"http://127.0.0.1:{int(server.stdout.readline())}"
+        names = {"AWS_ENDPOINT_URL": url, "AWS_ALLOW_HTTP": "true", "AWS_REGION": "us-east-1"}
+        names |= {"AWS_ACCESS_KEY_ID": "k", "AWS_SECRET_ACCESS_KEY": "s"}
+        names |= {"AWS_EC2_METADATA_DISABLED": "true"}
+        with pytest.MonkeyPatch.context() as patch:
+            for name, value in names.items():
+                patch.setenv(name, value)
+            request = urllib.request.Request(f"{url}/bucket", method="PUT")
+            urllib.request.urlopen(request).close()
+            yield "s3://bucket"
+    finally:
+        server.communicate("\n", timeout=30)
+
+
+def test_two_versions_of_a_delta_table(tmp_path):
+    table = str(tmp_path / "items")
+    ITEMS.write_delta(table)
+    ITEMS.write_delta(table, mode="append")
+    assert scan(table).collect().height == 6
+    assert_frame_equal(scan(f"{table}@v0").collect(), ITEMS)
+    [_, [file]] = open_files(find([table]))
+    ITEMS.write_delta(table, mode="append")
+    assert file.describe() == {"name": table, "version": 1, "rows": 6}, "as found, not as it is now"
+    assert ef.evaluate(f"{table}@v1", ef.mean("score"))["n"].item() == 6
+    with pytest.raises(InputError, match=r"items@v9 cannot be read as a Delta table"):
+        scan(f"{table}@v9")
+
+
+def test_an_object_store(bucket):
+    for k, who in enumerate("ab"):
+        shard = ITEMS.filter(who=who).drop("who")
+        shard.write_parquet(f"{bucket}/hive/who={who}/part{k}.parquet")
+    ITEMS.write_parquet(f"{bucket}/flat/1.parquet")
+    ITEMS.write_ndjson(f"{bucket}/flat/items.jsonl")
+    for name in ("hive", "flat/1.parquet", "flat/*.parquet", "**/1.parquet", "flat/items.jsonl"):
+        table = scan(f"{bucket}/{name}").collect().select("who", "score")
+        assert_frame_equal(table, ITEMS, check_row_order=False)
+    result = ef.evaluate(f"{bucket}/hive", ef.mean("score"), by="who")
+    assert_frame_equal(result, ef.evaluate(ITEMS, ef.mean("score"), by="who"))
+    [file] = find([f"{bucket}/flat/1.parquet"])
+    assert file.describe(digest=True).keys() == {"name", "bytes", "rows", "sha256"}
+    with pytest.raises(InputError, match=r"'s3://bucket/nothing' holds no .parquet file"):
+        scan(f"{bucket}/nothing")
+    with pytest.raises(InputError, match=r"no file matches 's3://bucket/\*.csv'"):
+        scan(f"{bucket}/*.csv")
+
+
+def test_a_delta_table_in_an_object_store(bucket):
+    for _ in range(2):
+        ITEMS.write_delta(f"{bucket}/delta", mode="append")
+    assert scan(f"{bucket}/delta").collect().height == 6
+    assert_frame_equal(scan(f"{bucket}/delta@v0").collect(), ITEMS)
