@@ -8,7 +8,7 @@ no two of them alike.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -18,16 +18,18 @@ import polars as pl
 import evalframe as ef
 from benchmarks.measure import Figure
 from benchmarks.worlds import CLUSTER, SYSTEM, WORLD, Family, families
-from evalframe.core.state_tables import read_states
-from evalframe.resample.contraction import Contraction
-from evalframe.resample.draws import GROUPS, Weights, groups_left_out, left_out, pools
+from evalframe.evaluation import cluster_of, estimates_of, states_of
+from evalframe.resample.draws import GROUPS, Pool, Weights, groups_left_out, left_out, pools
 from evalframe.resample.intervals import INTERVALS, Sample, adjusted_p_values, bootstrap_spread
-from evalframe.resample.uncertainty import flattened, number_groups, replicates
+from evalframe.resample.nested import contract
+from evalframe.resample.uncertainty import flattened, number_groups, only_touched, replicates
 from evalframe.survey.boards.leaderboard import leaderboard
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats
-    from evalframe.resample.methods import Interval, Method
+    from evalframe.core.states import States
+    from evalframe.resample.contraction import Weighable
+    from evalframe.resample.methods import Interval
 
 
 LEVEL = 0.95
@@ -76,19 +78,19 @@ class Share:
         return float(np.sqrt(share * (1.0 - share) / self.worlds))
 
 
-def bootstrap(name: str, draws: int, seed: int, cluster: str = CLUSTER) -> ef.Bootstrap:
+def bootstrap(
+    name: str, draws: int, seed: int, within: str | None = None, cluster: str = CLUSTER
+) -> ef.Bootstrap:
     """A bootstrap with the interval of this name."""
-    interval = cast("Interval", name)
     return ef.Bootstrap(
-        cluster=cluster, n=draws, seed=seed, interval=interval, level=LEVEL, progress=_silent
+        cluster=cluster,
+        within=within,
+        n=draws,
+        seed=seed,
+        interval=cast("Interval", name),
+        level=LEVEL,
+        progress=_silent,
     )
-
-
-def method_named(name: str, draws: int, seed: int) -> Method:
-    """A method of uncertainty at the nominal level."""
-    if name in OTHERS:
-        return OTHERS[name](cluster=CLUSTER, level=LEVEL, progress=_silent)
-    return bootstrap(name, draws, seed)
 
 
 def _silent(done: int, total: int) -> None:
@@ -101,11 +103,14 @@ def coverages(family: Family, clusters: int, worlds: int, draws: int) -> list[Sh
     truth = pl.DataFrame({"metric": [*family.truth], "true": [*family.truth.values()]})
     for seed, count in _chunks(family, clusters, worlds):
         rows = family.sample(count, clusters, seed=seed)
-        state = ef.partial(rows, family.metrics, by=WORLD, cluster=CLUSTER)
-        for name, made in _from_shared_draws(state, draws, seed):
+        methods = {name: bootstrap(name, draws, seed, family.within) for name in INTERVALS}
+        cluster = cluster_of(methods["bca"])
+        states = states_of(rows, family.metrics, by=WORLD, cluster=cluster).collected()
+        for name, made in _from_shared_draws(states, methods):
             parts.append(_held(made.join(truth, on="metric"), name))
-        for name in OTHERS:
-            made = ef.finish(state, resample=method_named(name, draws, seed))
+        for name, method in OTHERS.items():
+            other = method(cluster=CLUSTER, within=family.within, level=LEVEL, progress=_silent)
+            made = estimates_of(states, other)
             parts.append(_held(made.join(truth, on="metric"), name))
         if family.name == "survey":
             parts += [
@@ -116,25 +121,25 @@ def coverages(family: Family, clusters: int, worlds: int, draws: int) -> list[Sh
 
 
 def _from_shared_draws(
-    state: pl.DataFrame, draws: int, seed: int
+    states: States[pl.DataFrame], methods: Mapping[Interval, ef.Bootstrap]
 ) -> Iterator[tuple[str, pl.DataFrame]]:
-    """Every interval, as `ef.finish` gives it, but from one set of replicates, which is faster."""
-    states = read_states(state)
+    """Every interval, as `evaluate` gives it, but from one set of replicates, which is faster."""
     numbered = number_groups(states, states.groups())
-    methods = {name: bootstrap(name, draws, seed) for name in INTERVALS}
     names = [metric.name for metric in states.metrics]
     for pool in pools(methods["bca"], numbered):
         clusters, held = pool.clusters, len(pool.groups)
-        contraction = Contraction(pool.states, held, clusters)
+        contraction = contract(pool.states, held, clusters)
         points = contraction.points().ravel()
         sizes = np.tile(pool.counts, len(names))
 
-        def values(weights: Weights, contraction: Contraction = contraction) -> Floats:
-            return flattened(replicates(contraction, weights, _silent))
+        def without_some(
+            weights: Weights, contraction: Weighable = contraction, pool: Pool = pool
+        ) -> Floats:
+            return flattened(only_touched(replicates(contraction, weights, _silent), pool, weights))
 
-        drawn = values(pool.drawn)
-        without = values(left_out(methods["bca"], clusters))
-        grouped = without if clusters <= GROUPS else values(groups_left_out(clusters))
+        drawn = flattened(replicates(contraction, pool.drawn, _silent))
+        without = without_some(left_out(methods["bca"], clusters))
+        grouped = without if clusters <= GROUPS else without_some(groups_left_out(clusters))
         for name, method in methods.items():
             needs_each = INTERVALS[method.interval].needs == "each"
             left = without if needs_each else grouped
@@ -157,7 +162,7 @@ def _leaderboards(rows: pl.DataFrame, draws: int, seed: int) -> Iterator[tuple[s
         model=pl.lit("model"),
     )
     for name in INTERVALS:
-        method = bootstrap(name, draws, seed, "segment_id")
+        method = bootstrap(name, draws, seed, cluster="segment_id")
         yield name, leaderboard(scored, by=WORLD, resample=method)
 
 
@@ -182,7 +187,7 @@ def false_alarms(family: Family, clusters: int, worlds: int, draws: int) -> list
                 metric,
                 between=SYSTEM,
                 by=WORLD,
-                resample=bootstrap("percentile" if permutes else name, draws, seed),
+                resample=bootstrap("percentile" if permutes else name, draws, seed, family.within),
                 test="permutation" if permutes else "bootstrap",
                 correction="none",
             )

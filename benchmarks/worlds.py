@@ -37,6 +37,7 @@ class Family:
         rows: From the cluster of each row and the number of clusters to the columns.
         metrics: What is estimated.
         truth: The true value of each metric, by its name.
+        within: The column of the strata that clusters are drawn within, if any.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Family:
     rows: Callable[[np.random.Generator, Ints, int], pl.DataFrame]
     metrics: tuple[pl.Expr, ...]
     truth: Mapping[str, float]
+    within: str | None = None
 
     def sample(self, worlds: int, clusters: int, *, systems: int = 1, seed: int) -> pl.DataFrame:
         """Rows of some worlds, each with its own clusters, which all systems share.
@@ -146,6 +148,53 @@ def tests(rng: np.random.Generator, owner: Ints, clusters: int) -> pl.DataFrame:
     return pl.DataFrame({"pas": pas, "effect_d_human": human, "effect_d_agent": agent})
 
 
+def tasks(rng: np.random.Generator, owner: Ints, clusters: int) -> pl.DataFrame:
+    """Items of tasks that differ in difficulty; the tasks are drawn."""
+    correct = rng.random(len(owner)) < rng.beta(6.0, 2.0, clusters)[owner]
+    return pl.DataFrame({"correct": correct})
+
+
+TASKS = np.array([0.3, 0.5, 0.7, 0.85, 0.95])
+"""How often items of each of five tasks are answered correctly."""
+
+
+def items_of_tasks(rng: np.random.Generator, owner: Ints, clusters: int) -> pl.DataFrame:
+    """Tries of items; the tasks are fixed, and items drawn within them."""
+    correct = rng.random(len(owner)) < _shares(rng, TASKS[np.arange(clusters) % 5], 4.0)[owner]
+    return pl.DataFrame({"task": owner % 5, "correct": correct})
+
+
+def tries(rng: np.random.Generator, owner: Ints, clusters: int) -> pl.DataFrame:
+    """Tries at problems that differ in difficulty."""
+    return pl.DataFrame({"correct": rng.random(len(owner)) < rng.beta(1.0, 3.0, clusters)[owner]})
+
+
+EASE = np.linspace(0.5, 1.0, 8)
+"""How easy each of eight items is."""
+
+
+def people(rng: np.random.Generator, owner: Ints, clusters: int) -> pl.DataFrame:
+    """Answers of persons, who differ in ability, to some of the same items."""
+    item = (3 * owner + _places(owner)) % len(EASE)
+    correct = rng.random(len(owner)) < (rng.beta(*ABILITY, clusters)[owner] * EASE[item])
+    return pl.DataFrame({"item": item, "correct": correct})
+
+
+def findings(rng: np.random.Generator, owner: Ints, clusters: int) -> pl.DataFrame:
+    """Tests of up to three findings of studies, which differ, and so do their findings."""
+    finding = _places(owner) % 3
+    means = _shares(rng, np.repeat(rng.beta(2.0, 1.0, clusters), 3), 4.0)
+    pas = _shares(rng, means[3 * owner + finding], 4.0)
+    return pl.DataFrame({"finding": finding, "pas": pas})
+
+
+def _places(owner: Ints) -> Ints:
+    """The number of each row among those of its cluster, of one system."""
+    rows = np.arange(len(owner))
+    is_first = np.diff(owner, prepend=-1) != 0
+    return rows - np.maximum.accumulate(np.where(is_first, rows, 0))
+
+
 def _shares(rng: np.random.Generator, mean: Floats, spread: float) -> Floats:
     """Shares about a mean; the larger `spread`, the nearer."""
     mean = np.clip(mean, 1e-6, 1.0 - 1e-6)
@@ -180,4 +229,24 @@ def families() -> list[Family]:
             (ef.mean_pas(), ef.concordance_correlation()),
             {"mean_pas": 2 / 3, "concordance_correlation": concordance},
         ),
+        *nested_families(),
+    ]
+
+
+def nested_families() -> list[Family]:
+    """Metrics of units, by what is drawn."""
+    correct, pas = ef.mean("correct"), ef.mean("pas")
+    # 1 - (1 - p)^5 for p of Beta(1, 3) has the mean 1 - 3 / 8.
+    truth = [0.75, TASKS.mean(), 5 / 8, 0.75 * EASE.mean(), 2 / 3]
+    drawn = [
+        ("tasks", (5, 15), tasks, ef.per(CLUSTER, correct)),
+        ("items within tasks", (1, 3), items_of_tasks, ef.per("task", correct)),
+        ("problems, pass@5", (5, 8), tries, ef.per(CLUSTER, ef.pass_at("correct", k=5))),
+        ("persons across items", (3, 6), people, ef.per("item", correct)),
+        ("studies of findings", (1, 6), findings, ef.per(CLUSTER, ef.per("finding", pas))),
+    ]
+    return [
+        Family("nested", name, sizes, rows, (metric.alias(name),), {name: float(value)}, within)
+        for (name, sizes, rows, metric), value in zip(drawn, truth, strict=True)
+        for within in ["task" if rows is items_of_tasks else None]
     ]
