@@ -324,3 +324,26 @@ class Contraction:
         starts = np.append(offsets.ravel(), rows * count)
         views = kernel.Views(sums, starts, totals, np.tile(levels.levels, rows))
         return kernel.terms(views, uses)
+
+
+def moved_sums(states: States[pl.DataFrame], contraction: Contraction, by: float) -> pl.DataFrame:
+    """Values of flat metrics for each group and cluster, with its weight changed: `:0`, `:1`..."""
+    columns = contraction.columns(np.ones((1, contraction.clusters)))
+    moved: pl.DataFrame | None = None
+    for number, (block, table) in enumerate(zip(states.blocks, states.tables, strict=True)):
+        names = list(block.all_sums)
+        sums = table.group_by(GROUP, CLUSTER).agg(pl.col(names).sum())
+        group = sums[GROUP].to_numpy()
+        named = sums.select(GROUP, CLUSTER).with_columns(
+            pl.Series(
+                f"{number}:{name}", columns[f"{number}:{name}"][group] + by * sums[name].to_numpy()
+            )
+            for name in names
+        )
+        moved = named if moved is None else moved.join(named, on=[GROUP, CLUSTER])
+    assert moved is not None
+    values = [
+        pl.when((n + missing).round(9) > 0).then(value).fill_null(float("nan")).alias(f":{place}")
+        for place, (value, n, missing) in enumerate(states.finishes())
+    ]
+    return moved.select(GROUP, CLUSTER, *values)

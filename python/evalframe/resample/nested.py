@@ -9,6 +9,7 @@ B x N numbers, and the metric over them has B x groups segments.
 
 from __future__ import annotations
 
+import functools
 import threading
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,7 @@ from evalframe.core.per import Node
 from evalframe.core.state import Totals
 from evalframe.core.states import CLUSTER, States
 from evalframe.core.tables import Keys
-from evalframe.resample.contraction import GROUP, Contraction, Weighable
+from evalframe.resample.contraction import GROUP, Contraction, Weighable, moved_sums
 from evalframe.resample.means import MeansOfMeans, is_mean_of_means
 from evalframe.resample.products import product
 from evalframe.resample.units import CELL, THERE, UnitPool
@@ -163,7 +164,7 @@ class _Drawn:
 
     def moved(self, by: float) -> tuple[Floats, pl.DataFrame]:
         """Values, and those that change with the weight of a cluster: `GROUP`, `CLUSTER`, value."""
-        entries = _moved_sums(self._states, self._contraction, by)
+        entries = moved_sums(self._states, self._contraction, by)
         return self._contraction.points()[0], entries.rename({":0": _VALUE})
 
     @property
@@ -197,7 +198,10 @@ class _Recomputed:
         entries = (there[THERE].to_numpy(), (there[CELL].to_numpy(), there[CLUSTER].to_numpy()))
         self._there = sparse.csc_array(entries, shape=(len(cells), pool.clusters))
         self._starts = np.searchsorted(cells[":parent"].to_numpy(), np.arange(len(parents) + 1))
-        self._names, self._states, self._leaves = pool.of_leaves(node, cells)
+        self._names, self._states = pool.of_leaves(node, cells)
+        self._clusters = pool.clusters
+        unit = cells.select(pl.struct(node.path).rank("dense").cast(pl.Int64) - 1).to_series()
+        self._unit = unit.to_numpy()
         self._entries = there.select(CELL, CLUSTER, THERE)
         self._parent = cells[":parent"]
         self._nodes = {
@@ -212,9 +216,7 @@ class _Recomputed:
         }
         self._means = None
         if not self._nodes and self._states is not None and is_mean_of_means(node.then, leaves):
-            unit = cells.select(pl.struct(node.path).rank("dense").cast(pl.Int64) - 1).to_series()
-            self._unit, parent = unit.to_numpy(), cells[":parent"].to_numpy()
-            (table,) = self._states.tables
+            parent, (table,) = cells[":parent"].to_numpy(), self._states.tables
             self._means = MeansOfMeans.of(table, self._unit, parent, len(parents))
         then = node.then.reweighted(pl.col(THERE)).bound
         assert isinstance(then, Bound)
@@ -225,6 +227,13 @@ class _Recomputed:
             for own, name in zip(node.own, node.per.unit, strict=True)
             if name in read
         }
+
+    @functools.cached_property
+    def _leaves(self) -> Contraction | None:
+        """The metrics computed in each unit itself, with units for groups."""
+        if self._states is None:
+            return None
+        return Contraction(self._states, self._count, self._clusters, self._unit)
 
     @property
     def recomputed(self) -> Iterator[_Recomputed]:
@@ -251,7 +260,7 @@ class _Recomputed:
         if self._leaves is not None and self._states is not None:
             points = self._leaves.points()
             values = entries.join(
-                _moved_sums(self._states, self._leaves, by).rename({GROUP: CELL}),
+                moved_sums(self._states, self._leaves, by).rename({GROUP: CELL}),
                 on=[CELL, CLUSTER],
                 how="left",
                 maintain_order="left",
@@ -321,7 +330,7 @@ class _Recomputed:
         if self._means is not None:
             means, present = self._means.values_of(weights)
             if self.counting:
-                self._count_absent(present[:, self._unit])
+                self._count_absent(present[:, self._means.of_cell])
             return means
         there = product(weights, self._there) > 0
         if self.counting:
@@ -356,29 +365,6 @@ class _Single:
     def values(self, weights: Chunk) -> Floats:
         """Metrics by replicates by groups."""
         return self._tree.values(weights)[None]
-
-
-def _moved_sums(states: States[pl.DataFrame], contraction: Contraction, by: float) -> pl.DataFrame:
-    """Values of flat metrics for each group and cluster, with its weight changed: `:0`, `:1`..."""
-    columns = contraction.columns(np.ones((1, contraction.clusters)))
-    moved: pl.DataFrame | None = None
-    for number, (block, table) in enumerate(zip(states.blocks, states.tables, strict=True)):
-        names = list(block.all_sums)
-        sums = table.group_by(GROUP, CLUSTER).agg(pl.col(names).sum())
-        group = sums[GROUP].to_numpy()
-        named = sums.select(GROUP, CLUSTER).with_columns(
-            pl.Series(
-                f"{number}:{name}", columns[f"{number}:{name}"][group] + by * sums[name].to_numpy()
-            )
-            for name in names
-        )
-        moved = named if moved is None else moved.join(named, on=[GROUP, CLUSTER])
-    assert moved is not None
-    values = [
-        pl.when((n + missing).round(9) > 0).then(value).fill_null(float("nan")).alias(f":{place}")
-        for place, (value, n, missing) in enumerate(states.finishes())
-    ]
-    return moved.select(GROUP, CLUSTER, *values)
 
 
 def _of_segments(rows: pl.DataFrame, starts: Ints, metric: Bound) -> Floats:

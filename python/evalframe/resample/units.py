@@ -16,7 +16,7 @@ from evalframe.core.nested import leaf_tables, node_values, rows_of
 from evalframe.core.per import Forest, Node
 from evalframe.core.states import CLUSTER, States, share
 from evalframe.core.tables import Keys
-from evalframe.resample.contraction import GROUP, Contraction
+from evalframe.resample.contraction import GROUP
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Ints
@@ -74,17 +74,19 @@ class UnitPool:
             if {use.number for use in block.uses} & {*node.leaves}:
                 rows = table.select(*keys, CLUSTER, block.present.alias(THERE))
                 entries.append(rows.group_by(*keys, CLUSTER).agg(pl.col(THERE).sum()))
-        summed = pl.concat(entries).group_by(*keys, CLUSTER).agg(pl.col(THERE).max())
+        summed = entries[0]
+        if len(entries) > 1:
+            summed = pl.concat(entries).group_by(*keys, CLUSTER).agg(pl.col(THERE).max())
         numbers = cells.select(*keys, CELL).cast({GROUP: summed.schema[GROUP]})
         return summed.filter(pl.col(THERE) > 0).join(numbers, on=keys)
 
     def of_leaves(
         self, node: Node, cells: pl.DataFrame
-    ) -> tuple[dict[str, int], States[pl.DataFrame] | None, Contraction | None]:
-        """The metrics computed in each unit itself, with units for groups."""
+    ) -> tuple[dict[str, int], States[pl.DataFrame] | None]:
+        """The metrics computed in each unit itself, with units for groups, and their places."""
         numbers = {name: part for name, part in node.parts.items() if not isinstance(part, Node)}
         if not numbers:
-            return {}, None, None
+            return {}, None
         leaves = [*numbers.values()]
         forest = Forest.of([self.states.forest.leaves[number][0] for number in leaves])
         blocks = share(forest)
@@ -94,9 +96,7 @@ class UnitPool:
             number = cells.select(*keys, CELL).cast({GROUP: table.schema[GROUP]})
             tables.append(table.join(number, on=keys).drop(keys).rename({CELL: GROUP}))
         states = States(Keys((), ()), self.states.cluster, forest, blocks, tables)
-        names = {name: place for place, name in enumerate(numbers)}
-        parts = cells.select(pl.struct(node.path).rank("dense").cast(pl.Int64) - 1).to_series()
-        return names, states, Contraction(states, len(cells), self.clusters, parts.to_numpy())
+        return {name: place for place, name in enumerate(numbers)}, states
 
 
 def shared_units(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from evalframe.resample.methods import Bootstrap
 
 
-_GROUP, _ENTRY, _UNIT, _WHOLE = ":group", ":entry", ":unit", ":whole"
+_BOARD, _ENTRY, _WHOLE = "leaderboard", ":entry", ":whole"
 
 
 class Units(NamedTuple):
@@ -49,13 +49,18 @@ class Units(NamedTuple):
     unit: Sequence[str] | None
     fixed: bool
 
+    @property
+    def columns(self) -> list[str]:
+        """Columns that identify a unit, which is one of its leaderboard, for all models."""
+        return [*([_BOARD] if self.group else []), *(self.unit or [])]
+
     def metric(self, *, is_sized: bool, then: MetricExpr | None = None) -> MetricExpr:
         """The metric over units, by default their mean, of the means of their items."""
         within = mean("score", weight=MASS)
         if self.unit is None:
             return within
-        unit, weight = pl.col(_UNIT).alias(self.unit[-1]), SIZE if is_sized else None
-        return per(unit, within, weight=weight, then=then, fixed=self.fixed)
+        weight = SIZE if is_sized else None
+        return per(self.columns, within, weight=weight, then=then, fixed=self.fixed)
 
 
 def with_spread(method: Bootstrap, table: pl.DataFrame, units: Units) -> pl.DataFrame:
@@ -97,10 +102,10 @@ def _entries(
     """Spreads of the rows of a table, each identified by `entry`."""
     numbered = table.with_row_index(_ENTRY)
     board = pl.struct(units.group).rank("dense") - 1 if units.group else pl.lit(0)
-    numbered = numbered.with_columns(board.cast(pl.UInt32).alias(_GROUP))
-    items = _items(numbered.select(*entry, _ENTRY, _GROUP), units)
+    numbered = numbered.with_columns(board.cast(pl.UInt32).alias(_BOARD))
+    items = _items(numbered.select(*entry, _ENTRY, _BOARD), units)
     _check_clusters(method, items)
-    boards = numbered[_GROUP].to_numpy().astype(np.int64)
+    boards = numbered[_BOARD].to_numpy().astype(np.int64)
     entries = unknown([name], len(table), ranked=ranked)
     is_sized = items[SIZE].n_unique() > 1
     # Each leaderboard decides for itself what a draw means.
@@ -122,18 +127,17 @@ def _entries(
 
 def _items(entries: pl.DataFrame, units: Units) -> pl.DataFrame:
     """The items of leaderboards by entry and unit; `:whole` is True if units lie in one cluster."""
-    on = [name for name in entries.columns if name not in (_ENTRY, _GROUP)]
+    on = [name for name in entries.columns if name not in (_ENTRY, _BOARD)]
     items = units.items.join(entries.lazy(), on=on, nulls_equal=True)
-    columns = [_ENTRY, _GROUP, CLUSTER, "score", MASS, SIZE]
+    columns = [_ENTRY, _BOARD, CLUSTER, "score", MASS, SIZE]
     if units.unit is None:
         return items.select(*columns, pl.lit(value=True).alias(_WHOLE)).collect()
-    # A unit is one of its leaderboard, for all models.
-    sizes = pl.col(SIZE).is_finite().any().over(_ENTRY, _UNIT)
-    marked = items.select(*columns, pl.struct(_GROUP, *units.unit).alias(_UNIT))
-    numbered = marked.filter(sizes).collect()
-    parts = numbered.lazy().group_by(_GROUP, _UNIT).agg(pl.col(CLUSTER).n_unique())
+    sizes = pl.col(SIZE).is_finite().any().over(_ENTRY, *units.unit)
+    ids = pl.col(units.unit).fill_null("(null)").cast(pl.Categorical)  # no id is an id, too
+    numbered = items.select(*columns, ids).filter(sizes).collect()
+    parts = numbered.lazy().group_by(_BOARD, *units.unit).agg(pl.col(CLUSTER).n_unique())
     is_whole = (pl.col(CLUSTER).max() == 1).alias(_WHOLE)
-    return numbered.join(parts.group_by(_GROUP).agg(is_whole).collect(), on=_GROUP)
+    return numbered.join(parts.group_by(_BOARD).agg(is_whole).collect(), on=_BOARD)
 
 
 def _check_clusters(method: Bootstrap, items: pl.DataFrame) -> None:
@@ -148,7 +152,7 @@ def _check_clusters(method: Bootstrap, items: pl.DataFrame) -> None:
             "leaderboard: the cluster of the bootstrap is null in "
             f"{items[CLUSTER].null_count():,} items; fill it in, or drop these rows"
         )
-    sizes = items.group_by(_GROUP).agg(pl.col(CLUSTER).n_unique())
+    sizes = items.group_by(_BOARD).agg(pl.col(CLUSTER).n_unique())
     if not (sizes[CLUSTER] > 1).any():
         raise ParameterError(
             "leaderboard: a bootstrap needs two clusters, but no leaderboard has more than one of "
