@@ -101,19 +101,14 @@ def paired_spread(
             "people or items are compared by paired=False"
         )
     numbered = states.with_tables([_number(table, shared, by, side, names) for table in tables])
-    is_nested = any(block.units for block in states.blocks)
-    if is_nested:
-        outer = states.forest.outer
-        numbered = numbered.with_tables(
-            [
-                shared_units(table, block.units, outer) if block.units else table
-                for table, block in zip(numbered.tables, states.blocks, strict=True)
-            ]
-        )
     boards = _boards(tables, on, len(pairs), together=matching is not None)
     contents = _contents(present, pairs, shared, by, side)
-    if is_nested:  # A side has the units that it shares with the other, which differ between pairs.
-        contents = np.arange(2 * len(pairs))
+    reduced = []
+    for table, block in zip(numbered.tables, states.blocks, strict=True):
+        both, lacking = shared_units(table, block.units, states.forest.outer)
+        reduced.append(both)
+        contents[lacking] = -1 - lacking
+    numbered = numbered.with_tables(reduced)
     numbers = pairs.with_row_index(":pair")
     apart = numbers.join(shared, on=":pair", how="anti").drop(":pair")
     parts = [undefined(apart, metrics, ["n_clusters"])]

@@ -101,20 +101,23 @@ class UnitPool:
 
 def shared_units(
     table: pl.DataFrame, path: tuple[str, ...], outer: Mapping[str, tuple[str, ...]]
-) -> pl.DataFrame:
+) -> tuple[pl.DataFrame, Ints]:
     """The rows of pairs (groups 2i and 2i + 1), out of units that have rows on one side only.
 
-    Such rows stay: their clusters are drawn as they are for flat metrics.
+    Such rows stay: their clusters are drawn as they are for flat metrics. Also the groups that have
+    such rows.
     """
+    lacking = [table[GROUP].clear()]
     table = table.with_columns((pl.col(GROUP) // 2).alias(":pair"))
     for prefix in dict.fromkeys(outer[name] for name in path):
         keys = [":pair", *prefix]
         sides = table.group_by(keys).agg(pl.col(GROUP).n_unique().alias(":sides"))
         table = table.join(sides, on=keys, how="left", nulls_equal=True)
         within = [name for name in path if {*prefix} <= {*outer[name]}]
+        lacking.append(table.filter(pl.col(":sides") == 1)[GROUP])
         shared = pl.when(pl.col(":sides") > 1)
         table = table.with_columns(shared.then(pl.col(within)).name.keep()).drop(":sides")
-    return table.drop(":pair")
+    return table.drop(":pair"), pl.concat(lacking).unique().cast(pl.Int64).to_numpy()
 
 
 def apart(states: States[pl.DataFrame], side: pl.Expr) -> States[pl.DataFrame]:

@@ -19,7 +19,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -38,7 +38,7 @@ from evalframe.replication.agreement.ecs import (
     ecs_rows,
     ecs_table,
 )
-from evalframe.replication.agreement.findings import N_EFF, PAS, RATIO_Z, Z, pooled_tests
+from evalframe.replication.agreement.findings import pooled_tests
 from evalframe.replication.agreement.pairs import (
     both_vary,
     correlation,
@@ -46,6 +46,7 @@ from evalframe.replication.agreement.pairs import (
     quotient,
     regression,
 )
+from evalframe.replication.agreement.pooling import N_EFF, PAS, Z
 from evalframe.replication.agreement.posteriors import CHANCE, clamped_fisher_z
 from evalframe.replication.agreement.scored_tests import (
     LEVELS,
@@ -207,19 +208,20 @@ def _findings_of(tests: Rows) -> Rows:
         pl.when(n_eff > 0.0).then(n_eff.floor()).otherwise(1.0).alias(N_EFF),
     )
     rows = rows.with_columns(_z_of_pas(pl.col(PAS)).alias(Z))
-    # The ceiling of the two-way posterior comes first, although PAS is three-way.
-    if "pi_human" in columns or columns.issuperset(HUMAN):
-        share = pl.col(PAS)
-        ratio = pas_ratio(
-            share.fill_nan(float("inf")), "pi_human" if "pi_human" in columns else HUMAN
-        )
-        # The original's clamp takes the ratio of NaN for the largest.
-        ratio = pl.when(share.is_nan()).then(ratio.abs()).otherwise(ratio)
-        rows = rows.with_columns(clamped_fisher_z(ratio).alias(RATIO_Z))
-    if rule != "mean":
-        return pooled_tests(tests, rows, _z_of_pas)
-    skipping = replace(tests, settings=replace(tests.settings, missing="skip"))
-    return replace(pooled_tests(skipping, rows, _z_of_pas), settings=tests.settings)
+    skipping = replace(tests.settings, missing="skip") if rule == "mean" else tests.settings
+    scored = replace(tests, frame=rows, settings=skipping)
+    findings = pooled_tests(scored, _ratio_to_humans(columns), _z_of_pas)
+    return replace(findings, settings=tests.settings)
+
+
+def _ratio_to_humans(columns: Collection[str]) -> pl.Expr | None:
+    """`pas_ratio` of each test; the ceiling of the two-way posterior comes first."""
+    if "pi_human" not in columns and not {*HUMAN} <= {*columns}:
+        return None
+    share = pl.col(PAS)
+    ratio = pas_ratio(share.fill_nan(float("inf")), "pi_human" if "pi_human" in columns else HUMAN)
+    # The original's clamp takes the ratio of NaN for the largest.
+    return pl.when(share.is_nan()).then(ratio.abs()).otherwise(ratio)
 
 
 def _z_of_pas(pas: pl.Expr) -> pl.Expr:

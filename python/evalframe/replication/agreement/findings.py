@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import polars as pl
 
 from evalframe.core.choices import FindingKey, FindingRule, Missing
 from evalframe.core.frames import like_input
-from evalframe.core.state import ratio
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.alignment import HUMAN, pas_of_posteriors
-from evalframe.replication.agreement.posteriors import (
-    CHANCE,
-    clamped_fisher_z,
-    pas_of_z,
-    possible_share,
-    z_of_pas,
-)
+from evalframe.replication.agreement.pooling import N_EFF, PAS, RATIO_Z, Z, of_tests
+from evalframe.replication.agreement.posteriors import clamped_fisher_z, possible_share, z_of_pas
 from evalframe.replication.agreement.scalings import pas_ratio
 from evalframe.replication.agreement.scored_tests import (
-    COUNTS_OF_FINDINGS,
-    FINDING_RULES,
     TWO_WAY,
-    WEIGHT,
     Rows,
     Settings,
     is_included,
@@ -32,8 +24,6 @@ from evalframe.replication.agreement.scored_tests import (
     sum_if_any,
     with_ways_of_tests,
 )
-
-PAS, Z, RATIO_Z, N_EFF = ":pas", ":z", ":ratio_z", ":n_eff"
 
 
 @like_input
@@ -117,10 +107,7 @@ def findings_of(tests: Rows) -> Rows:
         pl.when(n_eff > 0.0).then(n_eff).otherwise(1.0).alias(N_EFF),
     )
     rows = rows.with_columns(z_of_pas(pl.col(PAS)).alias(Z))
-    ratio_to_humans = _ratio_to_humans(tests)
-    if ratio_to_humans is not None:
-        rows = rows.with_columns(clamped_fisher_z(ratio_to_humans).alias(RATIO_Z))
-    return pooled_tests(tests, rows, z_of_pas)
+    return pooled_tests(replace(tests, frame=rows), _ratio_to_humans(tests), z_of_pas)
 
 
 def _ratio_to_humans(tests: Rows) -> pl.Expr | None:
@@ -136,79 +123,19 @@ def _ratio_to_humans(tests: Rows) -> pl.Expr | None:
     return pl.when(is_two_way).then(pas_ratio(PAS)).otherwise(ratio_of_ways)
 
 
-def pooled_tests(tests: Rows, rows: pl.LazyFrame, z_of: Callable[[pl.Expr], pl.Expr]) -> Rows:
-    """Pool tests to findings; `rows` are the tests with PAS, TWO_WAY, Z, N_EFF, and RATIO_Z."""
-    has_ratio = RATIO_Z in rows.collect_schema()
-    extra = tests.domains
+def pooled_tests(tests: Rows, ratio: pl.Expr | None, z_of: Callable[[pl.Expr], pl.Expr]) -> Rows:
+    """Findings of tests with PAS, TWO_WAY, Z and N_EFF; `ratio` is that to humans, if known."""
+    if ratio is not None:
+        rows = tests.frame.with_columns(clamped_fisher_z(ratio).alias(RATIO_Z))
+        tests = replace(tests, frame=rows, columns=tests.columns | {RATIO_Z})
+    scores, included = of_tests(tests, z_of), pl.col(PAS).is_not_null()
+    columns = {**tests.domains, **scores}
     if "finding_weight" in tests.columns:
-        extra["finding_weight"] = pl.col("finding_weight").fill_nan(None).max()
-    sums = rows.group_by(tests.finding).agg(**_sums(tests, has_ratio=has_ratio), **extra)
-    scores = _scores(tests.settings, z_of, has_ratio=has_ratio)
-    # NaN is an undefined score.
-    table = sums.with_columns(**{name: score.fill_nan(None) for name, score in scores.items()})
-    order = ["pas", *(["pas_normalised"] if has_ratio else []), "z_pas"]
-    order += ["finding_weight"] if "finding_weight" in extra else []
-    return tests.next_level(table, [*tests.finding, *tests.domains, *order, *COUNTS_OF_FINDINGS])
-
-
-def _sums(tests: Rows, *, has_ratio: bool) -> dict[str, pl.Expr]:
-    """Sums within a finding: masses and mass-weighted values."""
-    share, z, times = pl.col(PAS), pl.col(Z), pl.col(WEIGHT)
-    mass = times * _mass(tests)
-    included = share.is_not_null()
-    sums = {
+        columns["finding_weight"] = pl.col("finding_weight").fill_nan(None).max()
+    columns |= {
         "n_tests": included.sum().cast(pl.Int64),
         "n_two_way": sum_if_any(pl.when(included).then(TWO_WAY).cast(pl.Int64)),
         "n_missing": (~included).sum().cast(pl.Int64),
-        "times": times.filter(included).sum(),
-        "times_pas": (times * share).sum(),
-        "times_z": (times * z).sum(),
-        "mass": mass.filter(included).sum(),
-        "mass_pas": (mass * share).sum(),
-        "mass_z": (mass * z).sum(),
     }
-    if has_ratio:
-        size, ratio_z = times * pl.col(N_EFF), pl.col(RATIO_Z)
-        sums |= {
-            "ratio_times": times.filter(ratio_z.is_not_null()).sum(),
-            "ratio_times_z": (times * ratio_z).sum(),
-            "ratio_mass": size.filter(ratio_z.is_not_null()).sum(),
-            "ratio_mass_z": (size * ratio_z).sum(),
-        }
-    return sums
-
-
-def _mass(tests: Rows) -> pl.Expr:
-    """The weight of a test by the rule."""
-    weight = FINDING_RULES[tests.settings.finding_rule].weight
-    if weight == "n_eff":
-        return pl.col(N_EFF)
-    if weight in tests.columns:
-        return pl.col(weight).fill_nan(None).fill_null(1.0)
-    return pl.lit(1.0)
-
-
-def _scores(
-    settings: Settings, z_of: Callable[[pl.Expr], pl.Expr], *, has_ratio: bool
-) -> dict[str, pl.Expr]:
-    """PAS, its z and the normalised PAS from the sums of findings."""
-    c = pl.col
-    rule = FINDING_RULES[settings.finding_rule]
-    plain_z, plain = ratio(c("times_z"), c("times")), ratio(c("times_pas"), c("times"))
-    if rule.fisher:
-        z = pl.when(c("mass") > 0.0).then(c("mass_z") / c("mass")).otherwise(plain_z)
-        # A test of weight 2 is two tests: weights repeat rows.
-        alone = (c("n_tests") == 1) & (c("times") <= 1.0)
-        share = pl.when(alone).then(plain).otherwise(pas_of_z(z))
-    else:
-        share = plain if rule.weight is None else ratio(c("mass_pas"), c("mass"))
-        z = z_of(share)
-    scores = {"pas": share, "z_pas": z}
-    if has_ratio:
-        by_times = ratio(c("ratio_times_z"), c("ratio_times"))
-        by_mass = pl.when(c("ratio_mass") > 0.0).then(c("ratio_mass_z") / c("ratio_mass"))
-        scores["pas_normalised"] = by_mass.otherwise(by_times).tanh()
-    if settings.missing == "chance":
-        by_chance = {"pas": CHANCE, "z_pas": 0.0, "pas_normalised": 0.0}
-        scores = {n: value.fill_null(of_a_study(by_chance[n])) for n, value in scores.items()}
-    return scores
+    table = tests.frame.group_by(tests.finding).agg(**columns).with_columns(of_a_study(*scores))
+    return tests.next_level(table, [*tests.finding, *columns])

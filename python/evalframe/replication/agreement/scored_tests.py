@@ -117,6 +117,11 @@ class Rows:
         """The domain of a group of rows, the first by name, if the table has domains."""
         return {"domain": pl.col("domain").min()} if "domain" in self.columns else {}
 
+    @property
+    def by_chance(self) -> bool:
+        """True if a group without data has the score of chance, as findings and studies may."""
+        return self.settings.missing == "chance" and self.level != "studies"
+
     def next_level(self, frame: pl.LazyFrame, columns: Sequence[str]) -> Rows:
         """Rows of the next level, each of weight 1."""
         weighed = frame.select(*columns, pl.lit(1.0).alias(WEIGHT))
@@ -249,6 +254,6 @@ def is_included(columns: Collection[str]) -> pl.Expr:
     return pl.all_horizontal(usable_weight(), has_study, *finite, *not_negative)
 
 
-def of_a_study(empty: float) -> pl.Expr:
-    """A value in rows of a study, null in rows without a study."""
-    return pl.when(pl.col("study_id").is_not_null()).then(empty)
+def of_a_study(*names: str) -> pl.Expr:
+    """Columns in rows of a study, null in rows without one."""
+    return pl.when(pl.col("study_id").is_not_null()).then(pl.col(*names)).name.keep()

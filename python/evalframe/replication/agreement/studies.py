@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -11,18 +11,16 @@ import polars as pl
 from evalframe.core.choices import FindingKey, FindingRule, Missing, StudyRule
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
-from evalframe.core.state import ratio
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.replication.agreement.findings import findings_of
-from evalframe.replication.agreement.posteriors import CHANCE, pas_of_z, possible_share, z_of_pas
+from evalframe.replication.agreement.pooling import of_rows
+from evalframe.replication.agreement.posteriors import possible_share, z_of_pas
 from evalframe.replication.agreement.scored_tests import (
-    COUNTS,
     COUNTS_OF_FINDINGS,
     COUNTS_OF_STUDIES,
     LEVELS,
     STUDY_RULES,
     VALUE,
-    WEIGHT,
     Level,
     Rows,
     Settings,
@@ -255,34 +253,6 @@ def mean_scores(
     return table.rename(rows.keys.restore())
 
 
-def unchanged(mean: pl.Expr) -> pl.Expr:
-    """The mean itself."""
-    return mean
-
-
-@dataclass(frozen=True)
-class Pooling:
-    """A mean of values by mass, null in rows that are not included, and its finish to a score.
-
-    `empty` is the score without a row.
-    """
-
-    value: pl.Expr
-    mass: pl.Expr
-    finish: Callable[[pl.Expr], pl.Expr] = unchanged
-    empty: float | None = None
-
-    def sums(self, name: str) -> dict[str, pl.Expr]:
-        """Sums within a group."""
-        included = pl.when(self.value.is_not_null()).then(self.mass)
-        return {f":{name}": (self.mass * self.value).sum(), f":{name}:mass": included.sum()}
-
-    def score(self, name: str) -> pl.Expr:
-        """The score from these sums."""
-        score = self.finish(ratio(pl.col(f":{name}"), pl.col(f":{name}:mass")))
-        return score if self.empty is None else score.fill_null(of_a_study(self.empty))
-
-
 def included(rows: Rows) -> Rows:
     """Findings or studies with `VALUE`, null in rows without a study or a possible score.
 
@@ -313,80 +283,37 @@ def is_pooled_by_z(rows: Rows) -> bool:
     return rows.level == "findings" and STUDY_RULES[rows.settings.study_rule].fisher
 
 
-def of_findings(findings: Rows) -> dict[str, Pooling]:
-    """Pooling of findings to studies, by score."""
-    rule = STUDY_RULES[findings.settings.study_rule]
-    mass, by_chance = pl.col(WEIGHT), findings.settings.missing == "chance"
-    if rule.weight is not None and rule.weight in findings.columns:
-        mass = mass * pl.col(rule.weight).fill_nan(None).fill_null(1.0)
-    empty = CHANCE if by_chance else None
-    finish = pas_of_z if rule.fisher else unchanged
-    pas = Pooling(pl.col(VALUE), mass, finish, empty)
-    return {"pas": pas} | _normalised(findings, 0.0 if by_chance else None)
-
-
-def of_studies(studies: Rows) -> dict[str, Pooling]:
-    """Pooling of studies to models or domains, by score."""
-    return {"pas": Pooling(pl.col(VALUE), pl.col(WEIGHT))} | _normalised(studies, None)
-
-
-def _normalised(rows: Rows, empty: float | None) -> dict[str, Pooling]:
-    """The plain mean of normalised PAS, if the rows have it."""
-    if "pas_normalised" not in rows.columns:
-        return {}
-    return {"pas_normalised": Pooling(pl.col("pas_normalised"), pl.col(WEIGHT), empty=empty)}
-
-
 def studies_of(findings: Rows) -> Rows:
     """Studies of findings that have `VALUE`."""
-    pooled = of_findings(findings)
-    sums = findings.frame.group_by(findings.study).agg(
-        **_sums(pooled),
-        n_findings=_n_included(),
-        n_findings_without_data=_without_data(findings),
-        **_counts(findings, COUNTS_OF_FINDINGS),
-        **findings.domains,
-    )
-    scores = {name: pooling.score(name) for name, pooling in pooled.items()}
-    columns = [*findings.study, *findings.domains, *scores, *COUNTS_OF_STUDIES]
-    return findings.next_level(sums.with_columns(**scores), columns)
+    scores = of_rows(findings)
+    counts = _counts(findings, COUNTS_OF_FINDINGS)
+    table = findings.frame.group_by(findings.study).agg(**scores, **counts, **findings.domains)
+    columns = [*findings.study, *findings.domains, *scores, *counts]
+    return findings.next_level(table.with_columns(of_a_study(*scores)), columns)
 
 
 def means_of(studies: Rows, within: Sequence[str]) -> pl.LazyFrame:
     """Plain means over studies that have `VALUE`, by the keys and `within`, sorted."""
-    group, pooled = [*studies.keys.inner, *within], of_studies(studies)
-    sums = {
-        **_sums(pooled),
-        "n_studies": _n_included(),
-        "n_studies_without_data": _without_data(studies),
-        **_counts(studies, COUNTS_OF_STUDIES),
-    }
-    rows = studies.frame
-    totals = rows.group_by(group).agg(**sums) if group else rows.select(**sums)
-    scores = [pooling.score(name).alias(name) for name, pooling in pooled.items()]
-    table = totals.select(*group, *scores, *COUNTS)
-    return table.sort(group) if group else table
-
-
-def _sums(pooled: Mapping[str, Pooling]) -> dict[str, pl.Expr]:
-    return {n: expr for name, each in pooled.items() for n, expr in each.sums(name).items()}
-
-
-def _n_included() -> pl.Expr:
-    return pl.col(VALUE).is_not_null().sum().cast(pl.Int64)
-
-
-def _without_data(rows: Rows) -> pl.Expr:
-    """Number of rows without a usable test, whether they have a PAS by chance or none."""
-    empty = pl.col(VALUE).is_null()
-    if "n_tests" in rows.columns:
-        empty |= (pl.col("n_tests") == 0).fill_null(value=False)
-    return (empty & pl.col("study_id").is_not_null()).sum().cast(pl.Int64)
+    group, scores = [*studies.keys.inner, *within], of_rows(studies)
+    columns = {**scores, **_counts(studies, COUNTS_OF_STUDIES)}
+    if not group:
+        return studies.frame.select(**columns).select(*columns)
+    return studies.frame.group_by(group).agg(**columns).sort(group)
 
 
 def _counts(rows: Rows, names: Sequence[str]) -> dict[str, pl.Expr]:
-    """Sums of counts, null if the rows lack the column."""
-    counts: dict[str, pl.Expr] = {}
+    """Numbers of rows with a score and without data, and sums of counts, null if there are none."""
+    # A row without a usable test is without data, whether it has a PAS by chance or none.
+    has_score = pl.col(VALUE).is_not_null()
+    empty = ~has_score
+    if "n_tests" in rows.columns:
+        empty |= (pl.col("n_tests") == 0).fill_null(value=False)
+    counts: dict[str, pl.Expr] = {
+        f"n_{rows.level}": has_score.sum().cast(pl.Int64),
+        f"n_{rows.level}_without_data": (empty & pl.col("study_id").is_not_null())
+        .sum()
+        .cast(pl.Int64),
+    }
     for name in names:
         if name not in rows.columns:
             counts[name] = pl.lit(None, pl.Int64)

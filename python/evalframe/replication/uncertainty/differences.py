@@ -11,6 +11,7 @@ from evalframe.core.choices import FindingKey, FindingRule, Missing, StudyRule, 
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
+from evalframe.core.state import N
 from evalframe.core.states import States
 from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import By, Frame, IntoExpr
@@ -191,17 +192,15 @@ def _score_differences(
     names: Sequence[str],
 ) -> pl.DataFrame:
     """Differences of all pairs of models in PAS, the keys under internal names."""
-    from evalframe.replication.uncertainty.score_states import with_scores
     from evalframe.replication.uncertainty.scores import drawn_scores, rows_and_studies
 
     rows, _ = rows_and_studies("model_differences", rows, studies_of_rows, cluster)
     drawn = drawn_scores(rows, cluster, None)
-    if missing := {*names} - {*drawn.pooled}:
+    if missing := {*names} - {*drawn.metrics}:
         raise MissingColumnsError.of("model_differences", missing, rows.columns)
     # PAS is always computed: two models share the studies in which both have it.
-    metrics = [each for each in drawn.metrics if each.bound.name in ("pas", *names)]
-    scored = with_scores(drawn.rows, drawn.pooled)
-    table = _paired(method, scored, metrics, rows.keys, drawn.cluster, cluster)
+    metrics = [each for name, each in drawn.metrics.items() if name in ("pas", *names)]
+    table = _paired(method, drawn.rows.lazy(), metrics, rows.keys, drawn.cluster, cluster)
     return table.filter(pl.col("metric").is_in(names))
 
 
@@ -209,7 +208,7 @@ def _ecs_differences(
     method: Bootstrap, rows: EcsRows, cluster: Cluster, values: Values
 ) -> pl.DataFrame:
     """Differences of all pairs of models in ECS, the keys under internal names."""
-    from evalframe.replication.uncertainty.score_states import concordance, with_effects
+    from evalframe.replication.uncertainty.concordance import concordance, with_effects
     from evalframe.replication.uncertainty.scores import (
         ENTRY,
         clusters_within,
@@ -233,7 +232,6 @@ def _paired(
     clusters: pl.Expr,
     cluster: Cluster,
 ) -> pl.DataFrame:
-    from evalframe.replication.uncertainty.score_states import WITH_SCORE
     from evalframe.resample.draws import MEMBER, STRATUM
     from evalframe.resample.paired import Comparison, Matching, paired_spread
 
@@ -247,5 +245,5 @@ def _paired(
         models = entries[model].unique().sort().to_list()
         raise ParameterError(f"a comparison needs two models{where}, found {models}")
     shared = MEMBER if cluster == "study_id" else STRATUM
-    matching = Matching(shared, pl.col(WITH_SCORE) > 0)
+    matching = Matching(shared, pl.col(N) > 0)
     return paired_spread(method, states, Comparison(correction="none", matching=matching))

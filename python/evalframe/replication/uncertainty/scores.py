@@ -9,19 +9,15 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.per import per
 from evalframe.core.special import ranks
+from evalframe.core.state import N
 from evalframe.evaluation import named_cluster
 from evalframe.replication.agreement.ecs import EcsLevel, EcsRows, ecs_of
-from evalframe.replication.agreement.studies import Pooling, means_of, of_findings, of_studies
-from evalframe.replication.uncertainty.score_states import (
-    STUDY,
-    WITH_SCORE,
-    concordance,
-    means,
-    means_of_studies,
-    with_effects,
-    with_scores,
-)
+from evalframe.replication.agreement.pooling import of_rows
+from evalframe.replication.agreement.scored_tests import VALUE
+from evalframe.replication.agreement.studies import means_of
+from evalframe.replication.uncertainty.concordance import concordance, with_effects
 from evalframe.resample.entries import Ranking, entry_spreads, rank_columns
 
 if TYPE_CHECKING:
@@ -127,12 +123,11 @@ def numbers(column: pl.Series) -> Floats:
 
 
 class Drawn(NamedTuple):
-    """Studies or findings that are drawn, their clusters, and their scores for `with_scores`."""
+    """Studies or findings that are drawn, their clusters, and the scores of models, by name."""
 
     rows: pl.DataFrame
     cluster: pl.Expr
-    pooled: Mapping[str, Pooling]
-    metrics: list[MetricExpr]
+    metrics: Mapping[str, MetricExpr]
 
 
 def with_score_spreads(
@@ -154,13 +149,13 @@ def with_score_spreads(
     numbers_of_groups = table.select(number.cast(pl.Int64)).to_series().to_numpy()
     result = entry_spreads(
         method,
-        with_scores(with_entries(drawn.rows, table, group), drawn.pooled),
-        drawn.metrics,
+        with_entries(drawn.rows, table, group).lazy(),
+        [*drawn.metrics.values()],
         table,
         entry=ENTRY,
         cluster=drawn.cluster,
         ranking=Ranking("pas", numbers_of_groups),
-        counted=pl.col(WITH_SCORE) > 0,
+        counted=pl.col(N) > 0,
     )
     scores = with_spreads(table, result.spread, result.counts)
     rank = ranks(pl.col("pas"), among).alias("rank")
@@ -184,17 +179,17 @@ def rows_and_studies(
 
 
 def drawn_scores(rows: Rows, cluster: Cluster, within: str | None) -> Drawn:
-    """The scores of the studies or findings that are drawn, studies within a column if any."""
-    pooled = of_studies(rows) if cluster == "study_id" else of_findings(rows)
+    """The scores of models, of studies that are drawn, within a column if any, or of findings."""
+    scores = of_rows(rows)
     # Rows without data are left out of draws, as they are of scores.
-    values = [each.value for each in pooled.values() if each.empty is None]
-    table = rows_to_draw(rows.frame, *values)
+    known = [] if rows.by_chance else [VALUE, *rows.columns & {"pas_normalised"}]
+    table = rows_to_draw(rows.frame, *map(pl.col, known))
     if cluster == "study_id":
-        return Drawn(table, clusters_within(cluster, [], within), pooled, means(pooled))
+        return Drawn(table, clusters_within(cluster, [], within), scores)
     finding = rows.finding[len(rows.study) :]
-    study = pl.struct(rows.study).rank("dense").alias(STUDY)
-    clusters = clusters_within(cluster, finding, within)
-    return Drawn(table.with_columns(study), clusters, pooled, means_of_studies(pooled))
+    # Each draw is within a study, so that studies stay, and means are over them as they are.
+    of_models = {name: per("study_id", score).alias(name) for name, score in scores.items()}
+    return Drawn(table, clusters_within(cluster, finding, within), of_models)
 
 
 def _in_memory(rows: Rows) -> Rows:
@@ -223,6 +218,6 @@ def with_ecs_spreads(
         table,
         entry=ENTRY,
         cluster=clusters_within(cluster, rows.finding[1:], within),
-        counted=pl.col(WITH_SCORE) > 0,
+        counted=pl.col(N) > 0,
     )
     return with_spreads(table, result.spread, result.counts).lazy()
