@@ -219,3 +219,18 @@ def test_an_absent_unit_never_contributes():
     metric = ef.per("unit", ef.aurc())
     assert ef.evaluate(rows, metric, weight="weight")["estimate"].item() == 0.5
     assert rows.filter(unit="a").select(metric).item() == 0.5
+
+
+def test_pairs_are_compared_as_if_alone():
+    rng = np.random.default_rng(0)
+    rows = [(s, u, p) for s in "abcd" for u in range(5) for p in range(6) if rng.random() < 0.8]
+    tests = pl.DataFrame(rows, schema=["system", "unit", "person"], orient="row")
+    tests = tests.with_columns(score=pl.Series(rng.random(len(rows))))
+    # Only b lacks a unit: its pairs have other units than those of the others, which share all.
+    tests = tests.filter((pl.col("system") != "b") | (pl.col("unit") != 2))
+    metric, method = ef.per("unit", ef.mean("score")), ef.Bootstrap(cluster="person", n=40)
+    found = ef.compare(tests, metric, between="system", resample=method, correction="none")
+    for row in found.iter_slices(1):
+        two = tests.filter(pl.col("system").is_in([row["left"].item(), row["right"].item()]))
+        alone = ef.compare(two, metric, between="system", resample=method, correction="none")
+        assert_frame_equal(row, alone, rel_tol=1e-12)

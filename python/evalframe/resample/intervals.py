@@ -55,9 +55,21 @@ class Sample:
         return count
 
     @functools.cached_property
+    def mean(self) -> Floats:
+        """Mean of the replicates, NaN if there are none."""
+        with np.errstate(invalid="ignore"):
+            mean: Floats = np.nansum(self.drawn, axis=0) / self.count
+        return mean
+
+    @functools.cached_property
     def std_error(self) -> Floats:
-        """Standard deviation of the replicates."""
-        return _std(self.drawn, self.count)
+        """Standard deviation of the replicates, NaN below two."""
+        with np.errstate(invalid="ignore"):
+            away = np.where(np.isnan(self.drawn), 0.0, self.drawn - self.mean)
+            variance: Floats = (away**2).sum(axis=0) / np.where(
+                self.count > 1, self.count - 1, np.nan
+            )
+        return np.sqrt(variance)
 
     @functools.cached_property
     def below(self) -> Ints:
@@ -317,15 +329,6 @@ def adjusted_p_values(p_values: Floats, correction: str) -> Floats:
     stepped = np.minimum(p_values[order] * (tests - rank), 1.0)
     adjusted[order] = np.maximum.accumulate(stepped)
     return adjusted
-
-
-def _std(values: Floats, count: Ints) -> Floats:
-    """Standard deviation with ddof 1 of the valid values of each column."""
-    valid = ~np.isnan(values)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(valid, values, 0.0).sum(axis=0) / count
-        squares = np.where(valid, values - mean, 0.0) ** 2
-        return np.where(count > 1, np.sqrt(squares.sum(axis=0) / (count - 1)), np.nan)
 
 
 def _quantile(ordered: Floats, count: Ints, p: Floats) -> Floats:

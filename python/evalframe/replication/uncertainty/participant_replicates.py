@@ -63,7 +63,7 @@ def with_participant_spreads(
         sample = intervals.Sample(point, replicates[name], clusters=clusters)
         result = intervals.without_lone(intervals.bootstrap_spread(resample, sample), clusters)
         result = intervals.within_range(resample, result, point, *np.asarray(ends))
-        bias[name] = _bias(point, replicates[name], result)
+        bias[name] = np.where(np.isnan(result.std_error), np.nan, sample.mean - point)
         spread[name] = result
         if resample.interval in ("percentile", "expanded"):
             # Moved by the bias: the interval is around the estimate, and within the range.
@@ -94,14 +94,6 @@ def _replicates(
             values[name][index] = numbers(numbered[name])
         progress(int(index[0].max(initial=-1)) + 1, method.n)
     return values
-
-
-def _bias(point: Floats, replicates: Floats, spread: Spread) -> Floats:
-    """Mean of the replicates minus the estimate, NaN without a spread."""
-    valid = ~np.isnan(replicates)
-    count = np.maximum(valid.sum(axis=0), 1)
-    mean = np.where(valid, replicates, 0.0).sum(axis=0) / count
-    return np.where(np.isnan(spread.std_error), np.nan, mean - point)
 
 
 def _participants(

@@ -233,6 +233,7 @@ def bootstrap_moments(
 
     from evalframe.core.states import CLUSTER
     from evalframe.resample.contraction import GROUP
+    from evalframe.resample.intervals import Sample
     from evalframe.resample.join import replicates
     from evalframe.resample.methods import Bootstrap
 
@@ -247,16 +248,12 @@ def bootstrap_moments(
     numbered = numbered.with_columns(pl.int_range(pl.len()).over(GROUP).alias(CLUSTER))
     method = Bootstrap(cluster=CLUSTER, n=n, seed=seed)
     values = replicates(method, numbered, [statistic], len(groups))[0]
-    finite = np.isfinite(values)
-    count = finite.sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(finite, values, 0.0).sum(axis=0) / count
-        squares = (np.where(finite, values - mean, 0.0) ** 2).sum(axis=0)
-        spread = np.sqrt(squares / (count - 1))
+    drawn = np.where(np.isfinite(values), values, np.nan)
+    sample = Sample(np.zeros(len(groups)), drawn)
     moments = groups.with_columns(
-        pl.Series("mean", mean),
-        pl.Series("std_error", np.where(count > 1, spread, np.nan)),
-        pl.Series("n_replicates", count, dtype=pl.Int64),
+        pl.Series("mean", sample.mean),
+        pl.Series("std_error", sample.std_error),
+        pl.Series("n_replicates", sample.count, dtype=pl.Int64),
     )
     moments = moments.with_columns(pl.col("mean", "std_error").fill_nan(None))
     return moments.drop(GROUP).lazy().rename(keys.restore())
