@@ -6,13 +6,24 @@ import urllib.request
 
 import polars as pl
 import pytest
+from click.testing import CliRunner
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.errors import InputError
+from evalframe.core.remote import files_below
 from evalframe.core.scan import find, open_files, scan
+from evalframe.jobs.cli import cli
 
 ITEMS = pl.DataFrame({"who": ["a", "a", "b"], "score": [0.0, 1.0, 0.5]})
+RECORDS = pl.DataFrame(
+    {
+        "item": range(20),
+        "prediction": [0, 1] * 10,
+        "label": [0, 1, 1, 0] * 5,
+        "confidence": [k / 20 for k in range(20)],
+    }
+)
 STORE = """
 from moto.server import ThreadedMotoServer
 server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
@@ -85,3 +96,48 @@ def test_a_delta_table_in_an_object_store(bucket):
         ITEMS.write_delta(f"{bucket}/delta", mode="append")
     assert scan(f"{bucket}/delta").collect().height == 6
     assert_frame_equal(scan(f"{bucket}/delta@v0").collect(), ITEMS)
+
+
+def test_jobs_read_and_write_an_object_store(bucket, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    RECORDS.write_parquet(f"{bucket}/items/0.parquet")
+    RECORDS.write_parquet("items.parquet")
+    run = CliRunner().invoke
+    for source, target in (
+        (f"{bucket}/items", f"{bucket}/out.parquet"),
+        ("items.parquet", "out.parquet"),
+    ):
+        result = run(cli, ["selective", source, "--loss", "zero_one", "-o", target])
+        assert result.exit_code == 0, result.output
+    assert_frame_equal(scan(f"{bucket}/out.parquet").collect(), scan("out.parquet").collect())
+    for target in ("out/", "report.md", "report.csv"):
+        result = run(
+            cli, ["selective", "items.parquet", "--loss", "zero_one", "-o", f"{bucket}/{target}"]
+        )
+        assert result.exit_code == 0, result.output
+    assert {*files_below(bucket)} >= {"report.md", "report.csv", "out/metrics.parquet"}
+    for target in ("items/9.parquet", "items/0.parquet"):
+        result = run(
+            cli, ["selective", f"{bucket}/items", "--loss", "zero_one", "-o", f"{bucket}/{target}"]
+        )
+        assert result.exit_code == 1
+        assert "next time, by 's3://bucket/items'" in result.output
+    result = run(
+        cli, ["selective", "items.parquet", "--loss", "zero_one", "-o", "s3://nowhere/out.parquet"]
+    )
+    assert result.exit_code == 1
+    assert "cannot write out.parquet: no bucket 's3://nowhere'" in result.output
+
+
+def test_a_job_file_writes_into_the_folder_it_is_given(bucket, tmp_path):
+    RECORDS.write_parquet(tmp_path / "items.parquet")
+    job = 'family = "selective"\nloss.name = "zero_one"\nitems = ["items.parquet"]\noutput = "{}"\n'
+    (tmp_path / "job.toml").write_text(job.format("out.csv"))
+    (tmp_path / "other.toml").write_text(job.format(f"{bucket}/elsewhere.csv"))
+    run = CliRunner().invoke
+    result = run(cli, ["run", str(tmp_path / "job.toml"), "-o", f"{bucket}/run"])
+    assert result.exit_code == 0, result.output
+    assert "run/out.csv" in files_below(bucket)
+    result = run(cli, ["run", str(tmp_path / "other.toml")])
+    assert result.exit_code == 1
+    assert "outside of" in result.output

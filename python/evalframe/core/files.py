@@ -2,7 +2,7 @@
 
 A file is written under another name in its folder, or on Linux without any name, so that even a
 killed process leaves nothing. At the end all files of a block take their names, while their folders
-are locked against other processes.
+are locked against other processes. Files of object stores are sent at the end.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory, TemporaryFile
+from tempfile import TemporaryDirectory, TemporaryFile, mkstemp
 
 from evalframe.core.errors import OutputError
+from evalframe.core.remote import has_bucket, is_remote, location, write_bytes
 
 _DESCRIPTORS = Path("/proc/self/fd")  # the open files of this process on Linux, with names or not
 _MOST_DESCRIPTORS = 200  # a process often has 1,024 and needs some for its work
@@ -82,6 +83,17 @@ class _Unnamed(_Unfinished):
         # With a folder given, even one that an absolute path ignores, Python calls linkat, which
         # follows the path to the file; link would not.
         os.link(self.path, name, src_dir_fd=self.descriptor, follow_symlinks=True)
+
+
+class _Sent(_Unfinished):
+    """A local file that is sent to an object store, where it appears when it is complete."""
+
+    def finish(self) -> None:
+        """Nothing: there is no older file whose permissions could be kept."""
+
+    def take_name(self) -> None:
+        """Become the target."""
+        write_bytes(self.path, self.target)
 
 
 _WRITTEN: ContextVar[list[_Unfinished] | None] = ContextVar("written", default=None)
@@ -186,8 +198,8 @@ def check_replaceable(path: Path) -> None:
 
 def check_within(path: Path) -> None:
     """Raise OutputError if `path`, with links followed, is outside of the folder of `together`."""
-    limit, real = _WITHIN.get(), os.path.realpath(path)
-    if limit is not None and not Path(real).is_relative_to(os.path.realpath(limit)):
+    limit, real = _WITHIN.get(), _real(path)
+    if limit is not None and not Path(real).is_relative_to(_real(limit)):
         raise OutputError(
             f"cannot write {path.name}: {real!r} is outside of {str(limit)!r}, where a job file "
             "may write; name another folder by --output-folder (in Python into=...)"
@@ -222,7 +234,7 @@ def _lock(descriptor: int) -> None:
 
 
 def _take_names(written: Sequence[_Unfinished]) -> None:
-    folders = sorted({file.target.parent for file in written})
+    folders = sorted({file.target.parent for file in written if not is_remote(file.target)})
     for folder in folders:
         folder.mkdir(exist_ok=True)
     with ExitStack() as locks:
@@ -236,6 +248,10 @@ def _take_names(written: Sequence[_Unfinished]) -> None:
 
 def _unfinished(target: Path) -> _Unfinished:
     """A new file that can become the target."""
+    if is_remote(target):
+        opened, local = mkstemp()
+        os.close(opened)
+        return _Sent(target, Path(local))
     # A folder that does not exist yet gets its files when they are complete.
     folder = target.parent if target.parent.is_dir() else target.parent.parent
     descriptor = _without_name(folder)
@@ -265,6 +281,10 @@ def _without_name(folder: Path) -> int | None:
 def _target(path: Path, *, make_folder: bool = False) -> Path:
     """The file that `path` stands for, if it can be written."""
     check_within(path)
+    if is_remote(path):
+        if not has_bucket(path):
+            raise OutputError(f"cannot write {path.name}: no bucket {location(path.parent)!r}")
+        return path
     target = Path(os.path.realpath(path)) if path.is_symlink() else path
     folder = target.parent
     if not (folder.is_dir() or (make_folder and not _exists(folder) and folder.parent.is_dir())):
@@ -273,6 +293,10 @@ def _target(path: Path, *, make_folder: bool = False) -> Path:
         fault = "there is a folder of this name" if target.is_dir() else "it is not a regular file"
         raise OutputError(f"cannot write {path.name}: {fault}; choose another output")
     return target
+
+
+def _real(path: Path) -> str:
+    return str(path) if is_remote(path) else os.path.realpath(path)
 
 
 def _exists(path: Path) -> bool:
@@ -290,7 +314,7 @@ def _naming_files(paths: Sequence[Path]) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        names, folder = ", ".join(path.name for path in paths), str(paths[0].parent)
+        names, folder = ", ".join(path.name for path in paths), location(paths[0].parent)
         raise OutputError(
             f"cannot write {names} into {folder!r} ({error.strerror or error}); "
             "make it writable or choose another output"

@@ -48,6 +48,14 @@ def open_bytes(path: Path) -> io.BufferedReader:
     return io.BufferedReader(files.open_input_stream(name))
 
 
+def has_bucket(path: Path) -> bool:
+    """True if the bucket of a URL is there."""
+    from pyarrow.fs import FileType
+
+    files, name = _store(path)
+    return bool(files.get_file_info(name.partition("/")[0]).type != FileType.NotFound)
+
+
 def write_bytes(source: Path, target: Path) -> None:
     """Copy a local file to a URL, where it appears when it is complete."""
     files, name = _store(target)

@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evalframe.core.errors import OutputError
+from evalframe.core.remote import is_remote
 from evalframe.core.scan import File, matches, reading
 
 
 def refuse_inputs(output: Path, files: Sequence[File], names: Sequence[str], folder: Path) -> None:
     """Raise if a file to be written is an input, or would be one in the next run."""
     with reading(output.name):
+        if is_remote(output):
+            _refuse_remote(output, files, names)
+            return
         present = (file.path for file in files if output.exists() and file.path.exists())
         if any(map(output.samefile, present)):
             raise OutputError(f"{output.name} is one of the inputs; write the result elsewhere")
@@ -22,6 +26,17 @@ def refuse_inputs(output: Path, files: Sequence[File], names: Sequence[str], fol
                     f"{output.name} would be read as an input next time, by {name!r}; "
                     "write the result elsewhere"
                 )
+
+
+def _refuse_remote(output: Path, files: Sequence[File], names: Sequence[str]) -> None:
+    """The same for an object of a store, by its name alone."""
+    for name in names:
+        is_shard = output.suffix.lower() == ".parquet" and output.is_relative_to(name)
+        if is_shard or matches(output.parts, Path(name).parts):
+            raise OutputError(
+                f"{output.name} is an input, or would be one next time, by {name!r}; write the "
+                "result elsewhere"
+            )
 
 
 def refuse_documents(path: Path, names: Sequence[str], folder: Path) -> None:
