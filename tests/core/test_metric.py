@@ -65,6 +65,24 @@ def test_its_values():
     assert ITEMS.select(worst_loss(threshold=0.95)).item() is None
 
 
+def test_a_term_that_is_null_adds_nothing_to_a_mean_and_is_counted():
+    @ef.metric(direction="minimize", range=(0, float("inf")))
+    def mean_excess(value="value", *, weight=None):
+        excess = pl.when(value > 1).then(value - 1)
+        return ef.State(
+            sums={"mass": weight, "excess": weight * (excess * 1)},
+            finish=lambda t: ef.ratio(t.excess, t.mass),
+        )
+
+    rows = pl.DataFrame({"value": [3.0, 0.5, None, float("nan"), 2.0, None], "of": [*"aaabcc"]})
+    check_laws([mean_excess], rows, by="of")
+    assert rows.group_by("of").agg(mean_excess()).sort("of").rows() == [
+        ("a", 1.0),
+        ("b", None),
+        ("c", 1.0),
+    ]
+
+
 def test_the_declaration_is_kept_beside_the_function():
     metric = loss_spread.metric
     assert registered()["loss_spread"] is lookup("loss_spread") is metric

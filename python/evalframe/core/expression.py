@@ -7,13 +7,25 @@ one whole-column kernel call sorts and serves all groups at once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import polars as pl
 
 from evalframe.core import kernel
-from evalframe.core.state import LEVEL, N_MISSING, Axis, N, State, Totals
+from evalframe.core.soundness import parts_of_choice
+from evalframe.core.state import (
+    LEVEL,
+    N_MISSING,
+    ONE,
+    Axis,
+    N,
+    State,
+    Totals,
+    as_numbers,
+    ratio,
+)
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
@@ -25,22 +37,30 @@ _MANY = 1 << 12
 """Rows of a group that are looked at for ties; smaller groups are sorted."""
 
 
-def sums(
-    finish: Callable[[Totals], pl.Expr],
-    rows: Mapping[str, pl.Expr],
-    columns: Mapping[str, pl.Expr] | None,
-) -> pl.Expr:
+def sums(state: State, columns: Mapping[str, pl.Expr] | None = None) -> pl.Expr:
     """The expression of a metric without axes: native sums of what rows are worth."""
-    # `columns` are role expressions that take work. In a structure each sum does it once: Polars
-    # shares equal parts of expressions in lazy frames only.
-    if columns is not None:
-        roles = pl.struct([expr.alias(name) for name, expr in columns.items()]).struct
-        rows = {n: roles.with_fields(expr.alias(n)).struct.field(n) for n, expr in rows.items()}
-    totals = {name: expr.sum().cast(pl.Float64) for name, expr in rows.items()}
-    value = finish(Totals({name: pl.col(name) for name in totals}))
+
+    # `columns` are role expressions that take work, which the state reads as fields. In a structure
+    # each sum does it once: Polars shares equal parts of expressions in lazy frames only.
+    def worth(name: str, expr: pl.Expr) -> pl.Expr:
+        if columns is None:
+            return expr
+        roles = pl.struct([role.alias(each) for each, role in columns.items()]).struct
+        return roles.with_fields(expr.alias(name)).struct.field(name)
+
+    totals = {name: worth(name, e).sum().cast(pl.Float64) for name, e in state.sums.items()}
+    value = state.finish(Totals({name: pl.col(name) for name in totals}))
     read = value.meta.root_names()
     if len(read) < 2:
-        return finish(Totals(totals))
+        return state.finish(Totals(totals))
+    for number, count in itertools.permutations(dict.fromkeys(read), 2):
+        condition, rows = parts_of_choice(state.sums[number])
+        if condition is None or rows is None or not condition.meta.eq(state.sums[count]):
+            continue
+        if _reads_only(value, ratio(pl.col(number), pl.col(count))):
+            # The finish of a mean: Polars has it as one aggregation.
+            mean = worth(number, pl.when(condition).then(rows.fill_null(0.0))).mean()
+            return state.finish(Totals({**totals, number: mean, count: ONE}))
 
     # For the same reason the finish, which reads totals more than once, is one call: it gives a
     # total a name, in eager frames and lazy ones, and plans with it stream.
@@ -49,6 +69,13 @@ def sums(
 
     named = pl.struct([totals[name].alias(name) for name in dict.fromkeys(read)])
     return named.map_batches(finished, return_dtype=pl.Float64, is_elementwise=True)
+
+
+def _reads_only(expr: pl.Expr, part: pl.Expr) -> bool:
+    """True if an expression reads columns in no other part than this."""
+    if expr.meta.eq(part) or not expr.meta.root_names():
+        return True
+    return not expr.meta.is_column() and all(_reads_only(each, part) for each in expr.meta.pop())
 
 
 def curve(columns: Mapping[str, pl.Expr], state: State) -> pl.Expr:
@@ -67,7 +94,7 @@ def group_values(groups: pl.DataFrame, state: State) -> pl.Series:
     from evalframe.core import segments
 
     starts = segments.starts_of(groups.to_series().list.len().to_numpy())
-    plain = {name: e for name, e in state.sums.items() if name not in (N, N_MISSING)}
+    plain = as_numbers({n: e for n, e in state.sums.items() if n not in (N, N_MISSING)})
     named: dict[str, Floats] = {}
     for axis in state.axes:
         if _is_tied(groups, starts, axis):
@@ -95,7 +122,7 @@ def _level_summary(
     rows = (
         _owned(groups)
         .lazy()
-        .select(_OWNER, kernel.level_of(axis).alias(LEVEL), **plain, **axis.sums)
+        .select(_OWNER, kernel.level_of(axis).alias(LEVEL), **plain, **as_numbers(axis.sums))
     )
     levels = rows.group_by(_OWNER, LEVEL).agg(pl.all().sum()).collect(engine="in-memory")
     levels = levels.sort(_OWNER, LEVEL, descending=[False, axis.descending])

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core import segments
-from evalframe.core.state import BEFORE, LEVEL, OWN, TOTAL, Axis, First
+from evalframe.core.state import BEFORE, LEVEL, OWN, TOTAL, Axis, First, as_numbers
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
@@ -244,7 +244,8 @@ def _summary_of_chunk(
     uses: Sequence[tuple[str, Axis]],
 ) -> dict[str, Floats]:
     axis = uses[0][1]
-    sums = {name: expr for _, axis in uses for name, expr in axis.sums.items()}
+    sums = as_numbers({name: expr for _, axis in uses for name, expr in axis.sums.items()})
+    plain = as_numbers(plain)
     # Lazy, so that the condition that all of them share is computed once.
     exprs = {":where": axis.where, ":level": axis.level, **plain, **sums}
     values = rows.lazy().select(**exprs).collect(engine="in-memory")

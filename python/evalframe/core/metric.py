@@ -15,7 +15,7 @@ from evalframe.core.declaration import check_declaration, metric_docstring, show
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.expression import curve, sums
 from evalframe.core.rows import as_expr, spread_literals
-from evalframe.core.soundness import check, complete, row_values
+from evalframe.core.soundness import check, complete
 from evalframe.core.state import ONE, WEIGHT, State
 from evalframe.core.typing import Direction, IntoExpr
 
@@ -93,12 +93,6 @@ class Metric:
         self._check([role for role in columns if role != WEIGHT], params)
         return complete(self._defined(columns, params), columns, self.labels)
 
-    def row_values(
-        self, columns: Mapping[str, pl.Expr], params: Mapping[str, Any]
-    ) -> dict[str, pl.Expr]:
-        """What the sums over these columns add up, of a metric without axes."""
-        return row_values(self._defined(columns, params), columns, self.labels)
-
     def _defined(self, columns: Mapping[str, pl.Expr], params: Mapping[str, Any]) -> Any:
         return self.define(**{**dict.fromkeys(self.roles), WEIGHT: ONE, **columns}, **params)
 
@@ -148,11 +142,9 @@ class Bound:
             return curve(self.columns, self.state).alias(self.name)
         exprs = [expr for expr in (*self.roles.values(), self.weight) if expr is not None]
         if all(expr.meta.is_column() or expr.meta.is_literal() for expr in exprs):
-            rows, columns = self.metric.row_values(self.columns, self.params), None
-        else:
-            fields = {name: pl.field(name) for name in self.columns}
-            rows, columns = self.metric.row_values(fields, self.params), self.columns
-        return sums(self.state.finish, rows, columns).alias(self.name)
+            return sums(self.metric.state(self.columns, self.params)).alias(self.name)
+        fields = {name: pl.field(name) for name in self.columns}
+        return sums(self.metric.state(fields, self.params), self.columns).alias(self.name)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # By name, since decorated functions and what a state closes over cannot be pickled.

@@ -7,6 +7,8 @@ value in every group, shard and resample.
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -48,41 +50,11 @@ def check(name: str, state: Any, roles: Collection[str]) -> None:
 
 
 def complete(state: State, columns: Mapping[str, pl.Expr], labels: Collection[str]) -> State:
-    """The state as Float64, with incomplete rows masked and counted, and undefined as null.
+    """The state with incomplete rows left out and counted, and undefined as null.
 
     `columns` are the roles, and the weight if any; `labels` are roles of any dtype, which can be
-    null but not NaN.
-    """
-    valid = _valid(state, columns, labels)
-
-    def masked(sums: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
-        return {
-            name: pl.when(valid).then(expr.cast(pl.Float64)).otherwise(0.0).fill_null(0.0)
-            for name, expr in sums.items()
-        }
-
-    def finish(totals: Totals) -> pl.Expr:
-        return state.finish(totals).cast(pl.Float64).fill_nan(None)
-
-    counts = {N: valid.cast(pl.Float64), N_MISSING: (~valid).cast(pl.Float64)}
-    left_out = {
-        name: pl.when(valid).then(0.0).otherwise(expr.cast(pl.Float64)).fill_null(0.0)
-        for name, expr in state.left_out.items()
-    }
-    axes = tuple(
-        replace(axis, sums=masked(axis.sums), where=valid & axis.where) for axis in state.axes
-    )
-    sums = masked(state.sums) | left_out | counts
-    return State(finish, sums, axes, valid)
-
-
-def row_values(
-    state: State, columns: Mapping[str, pl.Expr], labels: Collection[str]
-) -> dict[str, pl.Expr]:
-    """What each sum of a state without axes adds up, for native sums: numbers, nulls or Booleans.
-
-    The sums are those of `complete`. Nothing is multiplied by the weight 1, nothing is filled, and
-    rows are counted by conditions.
+    null but not NaN. What a sum adds up is a number, null for nothing, or a Boolean, whose true
+    rows are counted; see `as_numbers`. Nothing is multiplied by the weight 1.
     """
     valid = _valid(state, columns, labels)
 
@@ -90,33 +62,39 @@ def row_values(
         expr = _unweighted(expr)
         if expr.meta.eq(ONE):
             return valid
-        condition, then = _parts_of_choice(expr)
+        condition, then = parts_of_choice(expr)
         if condition is None or then is None:
             return pl.when(valid).then(expr.cast(pl.Float64))
+        then = _unweighted(then)
         if then.meta.eq(ONE):
             return valid & condition
         return pl.when(valid & condition).then(then.cast(pl.Float64))
 
+    def finish(totals: Totals) -> pl.Expr:
+        # Not `fill_nan`, which computes what it fills twice.
+        return state.finish(totals).cast(pl.Float64).replace(float("nan"), None)
+
+    axes = tuple(
+        replace(axis, sums={n: value(e) for n, e in axis.sums.items()}, where=valid & axis.where)
+        for axis in state.axes
+    )
     left_out = {n: pl.when(~valid).then(e.cast(pl.Float64)) for n, e in state.left_out.items()}
     sums = {name: value(expr) for name, expr in state.sums.items()}
-    return sums | left_out | {N: valid, N_MISSING: ~valid}
+    return State(finish, sums | left_out | {N: valid, N_MISSING: ~valid}, axes, valid)
 
 
 def _valid(state: State, columns: Mapping[str, pl.Expr], labels: Collection[str]) -> pl.Expr:
     """True for the rows that count, never null unless the author's condition is."""
+    # Operators only: `fill_null` and `is_between` keep Polars from adding up groups as it reads.
     required = [role for role in columns if role != WEIGHT and state.valid is None]
-    conditions = [
-        columns[role].is_not_null()
-        if role in labels
-        else columns[role].is_not_nan().fill_null(value=False)
-        for role in required
-    ]
+    conditions = [columns[role].is_not_null() for role in required]
+    conditions += [columns[role].is_not_nan() for role in required if role not in labels]
     if WEIGHT in columns:
         weight = columns[WEIGHT]
-        conditions.append(((weight >= 0) & weight.is_finite()).fill_null(value=False))
+        conditions += [weight.is_not_null(), weight >= 0.0, weight.is_finite()]
     if state.valid is not None:
         conditions.append(state.valid)
-    return pl.all_horizontal(conditions) if len(conditions) > 1 else conditions[0]
+    return functools.reduce(operator.and_, conditions)
 
 
 def _unweighted(expr: pl.Expr) -> pl.Expr:
@@ -132,7 +110,7 @@ def _unweighted(expr: pl.Expr) -> pl.Expr:
     return _unweighted(left) * right
 
 
-def _parts_of_choice(expr: pl.Expr) -> tuple[pl.Expr, pl.Expr] | tuple[None, None]:
+def parts_of_choice(expr: pl.Expr) -> tuple[pl.Expr, pl.Expr] | tuple[None, None]:
     """The condition and the value of a `when` without `otherwise`."""
     parts = expr.meta.pop()
     if len(parts) != 3 or not pl.when(parts[0]).then(parts[2]).meta.eq(expr):

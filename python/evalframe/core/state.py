@@ -180,6 +180,11 @@ class State:
     left_out: Mapping[str, pl.Expr] = field(default_factory=dict)
 
 
+def as_numbers(sums: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:
+    """What sums of a completed state add up, with 1 for true and 0 for nothing."""
+    return {name: expr.cast(pl.Float64).fill_null(0.0) for name, expr in sums.items()}
+
+
 def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
     """The quotient, null where the denominator is 0.
 

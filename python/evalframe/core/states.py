@@ -24,7 +24,7 @@ import polars as pl
 from evalframe.core import cells, kernel
 from evalframe.core.cells import Sums
 from evalframe.core.per import AnyBound, Forest
-from evalframe.core.state import LEVEL, N_MISSING, WEIGHT, Axis, N, State, Totals
+from evalframe.core.state import LEVEL, N_MISSING, WEIGHT, Axis, N, Totals, as_numbers
 from evalframe.core.tables import Keys, starts_of_groups
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class Block:
         sums = {name: expr for use in self.uses for name, expr in use.metric.state.sums.items()}
         if self.units and WEIGHT in self.columns:
             # A unit whose rows all weigh nothing is as absent as one without rows.
-            sums[PRESENT] = (pl.col(WEIGHT).ne_missing(0.0)).cast(pl.Float64)
+            sums[PRESENT] = pl.col(WEIGHT).ne_missing(0.0)
         return sums
 
     @property
@@ -133,12 +133,20 @@ class Block:
         """The additive table of rows that have the canonical columns."""
         level = [] if self.axis is None else [kernel.level_of(self.axis).alias(LEVEL)]
         keys = [*keys, *self.units]
-        return self.added_up(rows.select(*keys, *level, **self.all_sums), keys)
+        sums = {name: expr for name, expr in self.all_sums.items() if name != N_MISSING}
+        return self._grouped(
+            rows.select(*keys, *level, **sums),
+            keys,
+            pl.col(*sums).sum().cast(pl.Float64),
+            (pl.len() - pl.col(N).sum()).cast(pl.Float64).alias(N_MISSING),
+        )
 
     def added_up(self, rows: pl.LazyFrame, keys: Sequence[str]) -> pl.LazyFrame:
         """Rows of additive tables, added up by keys and level."""
+        return self._grouped(rows, keys, pl.col(*self.all_sums).sum())
+
+    def _grouped(self, rows: pl.LazyFrame, keys: Sequence[str], *sums: pl.Expr) -> pl.LazyFrame:
         by = [*keys] + [LEVEL] * (self.axis is not None)
-        sums = pl.col(*self.all_sums).sum()
         return rows.group_by(by).agg(sums) if by else rows.select(sums)
 
     def over_rows(self) -> Sums:
@@ -149,10 +157,10 @@ class Block:
         for use in self.uses:
             metric = use.metric
             state = metric.metric.state(metric.columns, metric.params)
-            plain |= _counts(state.sums, state)
+            plain |= as_numbers(state.sums)
             if state.axes:
                 axis = state.axes[use.axis_number]
-                level, sums = kernel.level_of(axis), sums | _counts(axis.sums, state)
+                level, sums = kernel.level_of(axis), sums | as_numbers(axis.sums)
         plain.pop(N_MISSING)
         return Sums(level, plain, sums, others=(N_MISSING, N))
 
@@ -361,13 +369,6 @@ def _inner(keys: Keys, units: Sequence[str]) -> list[str]:
 def _agree(mine: Mapping[str, pl.Expr], others: Mapping[str, pl.Expr]) -> bool:
     """Return True if expressions of the same name are equal."""
     return all(mine[name].meta.eq(others[name]) for name in mine.keys() & others.keys())
-
-
-def _counts(sums: Mapping[str, pl.Expr], state: State) -> dict[str, pl.Expr]:
-    """The sums; masses without weights become the number of rows, which is read once."""
-    valid = pl.lit(value=True) if state.valid is None else state.valid
-    ones = pl.when(valid).then(pl.lit(1.0).cast(pl.Float64)).otherwise(0.0).fill_null(0.0)
-    return {n: state.sums[N] if expr.meta.eq(ones) else expr for n, expr in sums.items()}
 
 
 def _sorts(rows: pl.LazyFrame, axis: Axis, plan: Plan) -> bool:

@@ -195,7 +195,7 @@ def _wide(
     for name, metric in weighted.items():
         (bound,) = leaves_of(metric.bound)
         rows_of_rate = bound.metric.state(bound.columns, bound.params).sums["rows"]
-        exprs += [metric.alias(name), rows_of_rate.sum().alias(_ROWS + name)]
+        exprs += [metric.alias(name), rows_of_rate.sum().cast(pl.Float64).alias(_ROWS + name)]
     keyed = rows.with_columns(keys.select())
     return keyed.group_by(keys.inner).agg(exprs) if keys.inner else keyed.select(exprs)
 

@@ -21,7 +21,7 @@ from evalframe.core import kernel, segments
 from evalframe.core.metric import Bound
 from evalframe.core.nested import unit_table
 from evalframe.core.per import Node
-from evalframe.core.state import Totals
+from evalframe.core.state import Totals, as_numbers
 from evalframe.core.states import CLUSTER, States
 from evalframe.core.tables import Keys
 from evalframe.resample.contraction import GROUP, Contraction, Weighable, moved_sums
@@ -281,7 +281,8 @@ class _Recomputed:
             ).to_series()
         base |= self._units
         moved |= {name: ids[entries[CELL]] for name, ids in self._units.items()}
-        sums, state = self._then.state.sums, self._then.state
+        state = self._then.state
+        sums = as_numbers(state.sums)
         terms = [
             pl.DataFrame(columns)
             .lazy()
@@ -378,7 +379,7 @@ def _of_segments(rows: pl.DataFrame, starts: Ints, metric: Bound) -> Floats:
         ordered = ordered.sort(":segment", ":order", descending=[False, axis.descending])
         named |= kernel.summary_of_rows(ordered, starts, state.sums, [("", axis)])
     if not state.axes:
-        sums = rows.lazy().select(**state.sums).collect(engine="in-memory")
+        sums = rows.lazy().select(**as_numbers(state.sums)).collect(engine="in-memory")
         named = {name: segments.totals(sums[name].to_numpy(), starts) for name in state.sums}
     value = state.finish(Totals({name: pl.col(name) for name in named}))
     finished = pl.DataFrame(named).select(value.fill_null(float("nan"))).to_series()

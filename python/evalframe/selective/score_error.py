@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import operator
+
 import polars as pl
 
 from evalframe.core.metric import MetricExpr, metric
@@ -25,9 +28,12 @@ def mean_absolute_error(
         >>> totals.select(ef.mean_absolute_error()).item()
         1.5
     """
-    mass = pl.when(prediction.is_not_null()).then(weight)
+    answered = prediction.is_not_null()
     return State(
-        sums={"mass": mass, "error": weight * (prediction - label).abs()},
+        sums={
+            "mass": pl.when(answered).then(weight),
+            "error": pl.when(answered).then(weight * (prediction - label).abs()),
+        },
         finish=lambda t: ratio(t.error, t.mass),
         valid=scored(prediction, label),
     )
@@ -45,9 +51,12 @@ def root_mean_squared_error(
         >>> totals.select(ef.root_mean_squared_error()).item()
         5.0
     """
-    mass = pl.when(prediction.is_not_null()).then(weight)
+    answered = prediction.is_not_null()
     return State(
-        sums={"mass": mass, "squared_error": weight * (prediction - label) ** 2},
+        sums={
+            "mass": pl.when(answered).then(weight),
+            "squared_error": pl.when(answered).then(weight * (prediction - label) ** 2),
+        },
         finish=lambda t: ratio(t.squared_error, t.mass).sqrt(),
         valid=scored(prediction, label),
     )
@@ -139,8 +148,8 @@ def pearson_correlation(
 
 def scored(prediction: pl.Expr, *needed: pl.Expr) -> pl.Expr:
     """True for an abstention, or a number with all the numbers it needs."""
-    numbers = (expr.is_not_nan().fill_null(value=False) for expr in (prediction, *needed))
-    return prediction.is_null() | pl.all_horizontal(*numbers)
+    numbers = [expr.is_not_null() & expr.is_not_nan() for expr in needed]
+    return prediction.is_null() | functools.reduce(operator.and_, numbers, prediction.is_not_nan())
 
 
 def _ends(name: str) -> dict[str, pl.Expr]:
