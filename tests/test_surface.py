@@ -140,7 +140,10 @@ ONE_NAME = {
 
 OTHER_NAMES = {
     **dict.fromkeys(
-        (f"logs.{name} strict" for name in ("read_helm", "read_lm_eval", "read_logs")),
+        (
+            f"logs.{name} strict"
+            for name in ("read_every_eval_ever", "read_helm", "read_lm_eval", "read_logs")
+        ),
         "whether a broken file among others is an error",
     ),
     "selective.fit_linear alpha": "the penalty, as scikit-learn calls it",

@@ -36,6 +36,7 @@ from evalframe.evaluation import (
     merge as merge,
     partial as partial,
 )
+from evalframe.logs.every_eval_ever.reading import read_every_eval_ever as read_every_eval_ever
 from evalframe.logs.helm.reading import read_helm as read_helm
 from evalframe.logs.lm_eval.reading import read_lm_eval as read_lm_eval
 from evalframe.logs.reading import read_logs as read_logs

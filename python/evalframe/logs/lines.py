@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import compress
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -26,6 +26,9 @@ BATCH = 1 << 24
 """Bytes of lines that are held at once."""
 LONGEST = 1 << 28
 """Bytes that one line may have."""
+
+Whole = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
+"""A number of things, as a field of a record."""
 
 NULL = Raw(b"null")
 _SPACE = b" \t\r\n"

@@ -37,6 +37,7 @@ Paths: TypeAlias = str | Path | Sequence[str | Path]
 
 _HEAD = 1 << 16
 _FORMATS: dict[str, str] = {
+    "every_eval_ever": "evalframe.logs.every_eval_ever.reading",
     "helm": "evalframe.logs.helm.reading",
     "lm_eval": "evalframe.logs.lm_eval.reading",
 }
@@ -93,7 +94,7 @@ class Format:
 
     Attributes:
         recognise: True for the path of a log, of its first bytes (none of a folder).
-        constants: Columns of a log that are the same in all rows, cheap to read.
+        constants: Columns of a log that are the same in all rows, of those that are cheap to read.
         read: Frames of a log with at least the wanted columns it has, any more, in any order;
             metadata as JSON text. It counts what it leaves out, and raises InputError.
     """
@@ -247,7 +248,10 @@ def _leaves_out(predicate: pl.Expr | None, format: Format, log: Log) -> bool:
     """True if a condition on the columns that are constant in a log leaves out all its rows."""
     if predicate is None or not {*predicate.meta.root_names()} <= {*CONSTANT}:
         return False
-    row = pl.DataFrame([format.constants(log)], schema=dict.fromkeys(CONSTANT, pl.String))
+    known = format.constants(log)
+    if not {*predicate.meta.root_names()} <= known.keys():
+        return False
+    row = pl.DataFrame([known], schema=dict.fromkeys(known, pl.String))
     return row.filter(predicate).is_empty()
 
 

@@ -77,6 +77,8 @@ COUNTS = {
     "not_numbers": "scores that are no numbers and count 0.0",
     "bad_times": "times that cannot be read and are null",
     "missing": "samples that the log says it has, beyond those it holds",
+    "foreign": "records of another run than the log's; they are kept",
+    "changed": "files whose checksum is another than the published one",
     "no_record": "samples without a record of their own, of which extra columns are null",
 }
 """What readers count of a log, by name."""

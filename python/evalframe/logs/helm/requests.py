@@ -12,11 +12,12 @@ from typing import Any
 import msgspec
 import polars as pl
 
-from evalframe.logs.helm.stats import KEY, Whole, canonical
-from evalframe.logs.lines import items_of
+from evalframe.logs.helm.stats import KEY, canonical
+from evalframe.logs.lines import Whole, items_of
 
 FILE = "scenario_state.json"
-COLUMNS = ("answer", "target", "n_choices", "is_error", "error", "total_time", "started_at")
+_TIMES = ("total_time", "working_time")
+COLUMNS = ("answer", "target", "n_choices", "is_error", "error", *_TIMES, "started_at")
 """Columns of the items table that are found here."""
 
 _SCHEMA = {
@@ -91,13 +92,14 @@ def read_requests(folder: Path) -> pl.DataFrame:
         parts.append(pl.DataFrame([*map(_row, found)], schema=_SCHEMA, orient="row"))
     answer = pl.when(pl.len() == 1).then(pl.col("answer").first())
     first = pl.col("target", "n_choices").first()
+    time = pl.col("total_time")
     requests = pl.concat(parts).group_by(KEY, maintain_order=True)
     return requests.agg(
         answer,
         first,
         pl.col("is_error").any(),
         pl.col("error").drop_nulls().first(),
-        pl.when(pl.col("total_time").count() > 0).then(pl.col("total_time").sum()),
+        *(pl.when(time.count() > 0).then(time.sum()).alias(name) for name in _TIMES),
         pl.from_epoch(pl.col("started_at").min() * 1_000_000, "us").dt.replace_time_zone("UTC"),
         pl.col("has_logprobs").any(),
     )

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import msgspec
 import polars as pl
 
-from evalframe.logs.lines import items_of
+from evalframe.logs.lines import Whole, items_of
 
 FILE = "per_instance_stats.json"
 KEY = ("sample_id", "perturbation", "trial")
@@ -30,9 +30,6 @@ _SCHEMA = {
     "sum": pl.Float64,
     "min": pl.Float64,
 }
-
-
-Whole = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 
 
 class _Name(msgspec.Struct, gc=False):
