@@ -6,7 +6,8 @@ import pytest
 
 from evalframe.core.errors import EvalframeError
 from evalframe.jobs.flags import parse as parse_job
-from evalframe.jobs.selective.metrics import parse, resolve
+from evalframe.jobs.metrics import parse
+from evalframe.jobs.selective.metrics import resolve
 
 ROLES = {"prediction": "answer", "loss": "wrong", "confidence": "token_msp"}
 
@@ -198,7 +199,7 @@ def test_metrics_by_import_path_from_the_folder_of_the_job(modules):
         ("own_metrics.py:mean_loss", "no module own_metrics.py, neither in"),
         ("own-metrics:mean_loss", "is no import path"),
         ("own_metrics :mean_loss", "without folders, blanks"),
-        ("own_metrics:mean_loss:x", "is no import path"),
+        ("own_metrics:mean_loss:", "names an empty column; write METRIC:COLUMN"),
         ("own_metrics:", "is no import path"),
         (":mean_loss", "is no import path"),
         ("absent_metrics:x", "no module absent_metrics, .*; put absent_metrics.py beside the job"),
