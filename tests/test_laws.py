@@ -21,7 +21,7 @@ from evalframe.testing import laws
 from evalframe.testing.laws import check_laws
 
 JUMPS = ("risk_at", "achieved_coverage_at", "coverage_at_risk", "threshold_at_coverage")
-JUMPS += ("threshold_at_risk",)
+JUMPS += ("threshold_at_risk", "quantile", "at_least")
 
 
 def choices(metric, param):
@@ -43,6 +43,7 @@ def choices(metric, param):
         "rules": ("documented", "reference"),
         "tolerance": (0.0, 0.5),
         "k": (1, 2),
+        "q": (0.0, 0.5, 1.0),
         "missing": (None, 0.5),
     }
     return known[param]
@@ -52,7 +53,7 @@ def roles(metric):
     """Columns for the roles whose own names mean different things in two families."""
     named = {
         "rag": {"label": "groups_found"},
-        "standard": {"value": "score"},
+        "standard": {"value": "score", "condition": "correct"},
         "survey": {"score": "correct"},
         "replication": {"pas": "correct", "x": "score", "y": "confidence"},
     }

@@ -164,9 +164,12 @@ from evalframe.survey.similarity.divergences import (
 __all__: list[str]
 __version__: str
 from evalframe.standard.summaries import (
+    at_least as at_least,
     deviation as deviation,
     mean as mean,
     pass_at as pass_at,
+    quantile as quantile,
+    share as share,
     spread as spread,
     total as total,
 )

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 from evalframe.jobs.cli import cli
 from evalframe.jobs.samples import write_samples
 
-FAMILIES = ["selective", "rag", "survey", "replication"]
+FAMILIES = ["selective", "rag", "survey", "replication", "items"]
 
 
 @pytest.fixture(scope="module")

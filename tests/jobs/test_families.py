@@ -17,6 +17,7 @@ from evalframe.jobs.flags import parse
 from evalframe.jobs.run import read_provenance
 
 MAIN = {"selective": "metrics", "rag": "rates", "survey": "overall", "replication": "models"}
+MAIN["items"] = "estimates"
 WORDS = {
     "selective": [
         *("items.parquet", "--by", "mode", "--loss", "abs_norm", "--metrics", "coverage,aurc"),
@@ -24,6 +25,7 @@ WORDS = {
     "rag": ["rag_responses.parquet"],
     "survey": ["survey_responses.parquet", "--truth", "survey.parquet"],
     "replication": ["replication_tests.parquet"],
+    "items": ["answers.parquet", "--by", "model,task"],
 }
 
 
@@ -33,9 +35,12 @@ def test_there_is_no_other_family():
 
 def test_the_table_of_the_readme_is_that_of_the_descriptors():
     rows = [
-        f"| {each.subject.lower()} | {each.row} | {each.demo.question} | `ef.{each.name}` "
-        f"| `evalframe {each.name}` |"
+        f"| {each.subject.lower()} | {each.row} | {each.demo.question} | `{room}` "
+        f"| `evalframe {command}` |"
         for each in map(family_named, FAMILIES)
+        for room, command in [
+            ("ef", each.main) if each.name == "items" else (f"ef.{each.name}", each.name)
+        ]
     ]
     readme = Path(__file__).parents[2] / "README.md"
     assert "\n".join(["|---|---|---|---|---|", *rows, ""]) in readme.read_text(encoding="utf-8")
@@ -44,7 +49,7 @@ def test_the_table_of_the_readme_is_that_of_the_descriptors():
 @pytest.mark.parametrize("family", FAMILIES)
 def test_metrics_of_a_family_are_declared_as_its_own(family):
     for name in family_named(family).metrics.value:
-        assert lookup(name).family == family
+        assert lookup(name).family == {"items": "standard"}.get(family, family)
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -170,6 +175,7 @@ NEEDED = {
     "rag": "response",
     "survey": "segment_id",
     "replication": "finding_id",
+    "items": "score",
 }
 
 
@@ -193,7 +199,10 @@ def test_errors_about_columns_name_the_flag(family, call, samples):
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_a_broken_rule_says_which_column_it_is_about(family, call, samples):
-    words, role = WORDS[family], {"rag": "dataset"}.get(family, NEEDED[family])
+    words, role = (
+        WORDS[family],
+        {"rag": "dataset", "items": "sample_id"}.get(family, NEEDED[family]),
+    )
     table = pl.read_parquet(words[0]).rename({role: "theirs"})
     first = pl.int_range(pl.len()) == 0
     table.with_columns(pl.when(~first).then("theirs")).write_parquet(words[0])

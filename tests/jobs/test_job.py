@@ -29,7 +29,7 @@ def test_the_cluster_is_the_participant_unless_named():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"family": "surveys"}, r"unknown family 'surveys'\. Did you mean 'survey'\? Known: rag"),
+        ({"family": "surveys"}, r"unknown family 'surveys'\. Did you mean 'survey'\? Known: items"),
         (
             {"bye": ["model"]},
             r"unknown entry of job 'bye'\. Did you mean 'by'",

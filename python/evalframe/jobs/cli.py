@@ -56,12 +56,15 @@ class FamilyGroup(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names of the commands."""
-        return sorted([self.family.main, "validate", *self.family.commands])
+        family = self.family
+        return sorted([family.main, "validate", *family.verbs, *family.commands])
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Build a command."""
         if cmd_name in (self.family.main, "validate"):
             return job_command(self.family, cmd_name)
+        if cmd_name in self.family.verbs:
+            return job_command(self.family.doing(cmd_name), cmd_name)
         if cmd_name in self.family.commands:
             return further_command(self.family, cmd_name)
         return None
@@ -172,7 +175,8 @@ def _check_flags(family: Family, **flags: Any) -> None:
 
 def job_of(family: Family, flags: dict[str, Any]) -> TableJob:
     """The job of the flags that are set."""
-    document = {"family": family.name, **document_of(family.job, flags)}
+    verb = {"verb": family.main} if "verb" in family.job.__struct_fields__ else {}
+    document = {"family": family.name, **verb, **document_of(family.job, flags)}
     if "items" not in document:
         raise click.UsageError(f"name {family.items}, or {_reader_usage(family)}")
     return parse(document)
@@ -284,14 +288,17 @@ def demo(samples: Path, output: Path) -> None:
 @click.option("--family", help="Only those of one family.")
 def list_metrics(family: str | None) -> None:
     """List the metrics: name, family, direction, range and roles."""
+    from evalframe.core.errors import UnknownNameError
     from evalframe.core.metric import registered
 
-    names = FAMILIES if family is None else [family_named(family).name]
-    for name in names:
+    for name in FAMILIES:
         _ = family_named(name).metrics.value  # which declares them
+    known = {metric.family for metric in registered().values()}
+    if family is not None and family not in known:
+        raise UnknownNameError.of("family", family, known)
     rows = [("name", "family", "direction", "range", "roles")]
     for metric in registered().values():
-        if metric.family in names:
+        if family in (None, metric.family):
             name, limits = metric.label or metric.name, "[{:g}, {:g}]".format(*metric.range)
             roles = ", ".join(metric.roles)
             rows.append((name, metric.family, metric.direction, limits, roles))

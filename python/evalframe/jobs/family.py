@@ -10,7 +10,7 @@ loads no Polars.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib import import_module
 from importlib.resources import files
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from evalframe.jobs.settings import TableJob
 
 
-FAMILIES = ("selective", "rag", "survey", "replication")
+FAMILIES = ("selective", "rag", "survey", "replication", "items")
 
 Value = TypeVar("Value")
 
@@ -90,6 +90,7 @@ class Family:
         sizes: Options of `evalframe sample` that its sample takes.
         reader: The reader whose flag its commands have.
         documents: How files of this reader are evaluated, if not as tables of records.
+        verbs: What else its jobs do with records, by the command.
         commands: Further commands by name.
         validate: Validation of other inputs by the flags; returns True if these were the inputs.
         shortcuts: Commands that are also commands of the program.
@@ -113,9 +114,36 @@ class Family:
     sizes: tuple[str, ...] = ()
     reader: str | None = None
     documents: Command | None = None
+    verbs: Mapping[str, Verb] = field(default_factory=dict)
     commands: Mapping[str, Command] = field(default_factory=dict)
     validate: Lazy[Callable[[dict[str, Any]], bool]] | None = None
     shortcuts: tuple[str, ...] = ()
+
+    def doing(self, verb: str) -> Family:
+        """The family with another verb for its main command."""
+        if verb == self.main:
+            return self
+        if verb not in self.verbs:
+            raise UnknownNameError.of("verb", verb, [self.main, *self.verbs])
+        parts = self.verbs[verb]
+        return replace(
+            self, main=verb, job=parts.job, compute=parts.compute, tables=parts.tables, verbs={}
+        )
+
+
+@dataclass(frozen=True)
+class Verb:
+    """What jobs of a family do with records beside its main command.
+
+    Attributes:
+        job: Type of the jobs, whose field `verb` is the name.
+        compute: As of the family, and so are `tables`.
+        tables: Names of all tables.
+    """
+
+    job: type[TableJob]
+    compute: Lazy[Callable[..., Outcome]]
+    tables: Lazy[Sequence[str]]
 
 
 @dataclass(frozen=True)
@@ -193,8 +221,9 @@ def family(name: str) -> Family:
 
 
 def family_of(job: TableJob) -> Family:
-    """Return the family of a job."""
-    return family(str(job.__struct_config__.tag))
+    """Return the family of a job, with the verb of the job for its main command."""
+    named = family(str(job.__struct_config__.tag))
+    return named.doing(getattr(job, "verb", named.main))
 
 
 @cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import tomllib
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,6 +30,7 @@ class Flag(NamedTuple):
         metavar: Its value in the help; by default that of its type.
         default: Its default in the help, where that of the field does not say it.
         name: Its name, if not that of the field.
+        also: Another name.
         parse: Makes the entry of a job file from the text, for a field that is a struct.
         repeated: True if each value needs the flag, as paths that may contain commas.
         checks: False if `validate` does not need it.
@@ -38,6 +40,7 @@ class Flag(NamedTuple):
     metavar: str | None = None
     default: str | None = None
     name: str | None = None
+    also: str | None = None
     parse: Callable[[str | None], Any] | None = None
     repeated: bool = False
     checks: bool = True
@@ -53,9 +56,11 @@ class Field(NamedTuple):
 
 
 def fields_of(struct: type) -> Iterator[Field]:
-    """Fields of a struct; those that it inherits are last."""
-    own = inspect.get_annotations(struct)
+    """Fields of a struct; those that it inherits are last, without those that it does not use."""
+    own, unused = inspect.get_annotations(struct), getattr(struct, "unused", ())
     for each in sorted(fields(struct), key=lambda each: each.name not in own):
+        if each.name in unused:
+            continue
         flag, hint = None, each.type
         if get_origin(hint) is Annotated:
             hint, flag = get_args(hint)
@@ -75,6 +80,15 @@ def members(hint: Any) -> tuple[Any, ...]:
 def split(text: str) -> list[str]:
     """Names between commas, without the blanks around them; an empty text has no names."""
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def split_metrics(text: str) -> list[str]:
+    """Metrics between commas; what follows as KEY=VALUE belongs to the metric before it.
+
+    >>> split_metrics("mean:score,pass_at:correct,k=5,accuracy")
+    ['mean:score', 'pass_at:correct,k=5', 'accuracy']
+    """
+    return [part.strip() for part in re.split(r",(?!\s*[A-Za-z]\w*\s*=)", text) if part.strip()]
 
 
 def numbers(text: str) -> list[float]:
@@ -120,7 +134,9 @@ def _option(field: Field, default: str | None = None) -> click.Option:
     text = f"{flag.help}  [default: {shown}]".strip() if shown else flag.help
     settings: dict[str, Any] = {"help": text, "metavar": flag.metavar}
     settings |= {"required": True} if field.default is NODEFAULT and shown is None else {}
-    return click.Option([*short, f"--{name}", field.name], **settings | _parsing(field, flag))
+    also = [f"--{flag.also}"] if flag.also else []
+    names = [*short, f"--{name}", *also, field.name]
+    return click.Option(names, **settings | _parsing(field, flag))
 
 
 def _shown(default: Any) -> str | None:
@@ -147,7 +163,12 @@ def _parsing(field: Field, flag: Flag) -> dict[str, Any]:
             return {"multiple": True}
         if get_args(kind)[0] is float:
             return {"type": numbers, **metavar}
-        return {"type": split, "multiple": True, "callback": _joined, **metavar}
+        text = (
+            split_metrics
+            if dict in {get_origin(each) for each in members(get_args(kind)[0])}
+            else split
+        )
+        return {"type": text, "multiple": True, "callback": _joined, **metavar}
     if get_origin(kind) is Literal and int in kinds:
         return {"type": _number_or(get_args(kind))}
     if get_origin(kind) is Literal:
@@ -249,6 +270,8 @@ def parse(document: Mapping[str, Any]) -> TableJob:
     if type(n := entries.get("bootstrap")) is int:
         entries["bootstrap"] = {"n": n}
     owner = family(name)
+    if "verb" in entries:
+        owner = owner.doing(_converted(entries["verb"], str, "verb"))
     kind = str(owner.reader)  # rgb = true is an older form of reader = "rgb"
     if kind in entries and _converted(entries.pop(kind), bool, kind):
         entries["reader"] = kind

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from evalframe.core.errors import EvalframeError, InputError, ParameterError, did_you_mean
-from evalframe.core.metric import Metric, MetricFunction
+from evalframe.core.metric import Metric, MetricFunction, registered
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -74,9 +74,15 @@ def _specs(module: str, folder: Path) -> list[ModuleSpec]:
     if len(specs) <= len(inner):
         raise InputError(
             f"no module {module}, neither in {str(folder)!r} nor installed; put "
-            f"{module.replace('.', '/')}.py beside the job file"
+            f"{module.replace('.', '/')}.py beside the job file.{_meant(module)}"
         )
     return specs
+
+
+def _meant(module: str) -> str:
+    """A hint if what stands before a colon may be meant for a metric."""
+    hint = did_you_mean(module, registered())
+    return f" As a metric:{hint}" if hint else ""
 
 
 def _top_spec(name: str, folder: Path) -> ModuleSpec | None:

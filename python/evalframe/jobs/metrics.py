@@ -184,15 +184,6 @@ def _named(name: str, folder: Path) -> tuple[Metric, dict[str, Any], Mapping[str
     return function.metric, {}, function.preset, function.output_name
 
 
-def split(text: str) -> list[str]:
-    """Texts of metrics between commas, each with its arguments.
-
-    >>> split("mean:score,pass_at:correct,k=5,accuracy")
-    ['mean:score', 'pass_at:correct,k=5', 'accuracy']
-    """
-    return [part.strip() for part in re.split(r",(?!\s*[A-Za-z]\w*\s*=)", text) if part.strip()]
-
-
 def spelled(text: str) -> dict[str, Any]:
     """A text as the entry that it is short for.
 
@@ -201,7 +192,7 @@ def spelled(text: str) -> dict[str, Any]:
     """
     called, *arguments = text.split(",")
     name, *columns = called.split(":")
-    if columns and not _is_known(name):
+    if columns and not is_known(name):
         name, columns = f"{name}:{columns[0]}", columns[1:]
     if not all(columns):
         raise ParameterError(f"{text!r} names an empty column; write METRIC:COLUMN")
@@ -229,7 +220,7 @@ def _value(text: str) -> str | int | float | bool:
     return text
 
 
-def _is_known(name: str) -> bool:
+def is_known(name: str) -> bool:
     """True if a metric is called so, by itself, as a variant or over units."""
     try:
         parse(name.partition("_per_")[0])

@@ -297,7 +297,7 @@ def provenance(outcome: Outcome) -> dict[str, Any]:
     """
     return {
         **versions(),
-        "job": msgspec.to_builtins(outcome.job),
+        "job": _entries(outcome.job),
         "metrics": [
             {
                 "name": each.bound.name,
@@ -310,3 +310,9 @@ def provenance(outcome: Outcome) -> dict[str, Any]:
         "inputs": outcome.inputs.describe(digest=outcome.job.hash_inputs),
         **outcome.derived,
     }
+
+
+def _entries(job: TableJob) -> dict[str, Any]:
+    """The entries of a job, without those that its verb does not use."""
+    unused = getattr(job, "unused", ())
+    return {name: each for name, each in msgspec.to_builtins(job).items() if name not in unused}

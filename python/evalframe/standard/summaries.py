@@ -1,4 +1,4 @@
-"""Mean, total, spread and deviation of a number."""
+"""Mean, total, quantile, spread and deviation of a number; shares, and tries that succeed."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import MetricExpr, metric
-from evalframe.core.state import TOTAL, Axis, State, Totals, View, level, own, ratio
+from evalframe.core.state import TOTAL, Axis, First, State, Totals, View, at, level, own, ratio
 from evalframe.core.state import total as sum_of
 from evalframe.core.typing import IntoExpr, Role
 
 _ANY = (float("-inf"), float("inf"))
 _SIZE = (0.0, float("inf"))
+_SHARE = (0.0, 1.0)
+_ROUNDING = 1e-12
 
 
 @metric(family="standard", direction="none", range=_ANY)
@@ -121,7 +123,61 @@ def deviation(value: Role = "value", *, weight: Role = None) -> State:
     )
 
 
-@metric(family="standard", direction="maximize", range=(0.0, 1.0), label="pass_at_{k}")
+@metric(family="standard", direction="none", range=_ANY, label="quantile_{q}")
+def quantile(value: Role = "value", *, weight: Role = None, q: float = 0.5) -> State:
+    """Smallest number that a share q of all rows do not exceed; by default the lower median.
+
+    It is always one of the numbers: nothing is interpolated, so that weights and shards are exact.
+
+    Args:
+        value: Any number.
+        q: Share of the rows, in [0, 1]: 0 is the smallest number, 1 the largest.
+
+    Returns:
+        Null if there is no value.
+
+    Raises:
+        ParameterError: q lies outside [0, 1].
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> times = pl.DataFrame({"seconds": [1.0, 2.0, 4.0, 30.0]})
+        >>> times.select(ef.quantile("seconds"), ef.quantile("seconds", q=0.9)).row(0)
+        (2.0, 30.0)
+    """
+    if isinstance(q, bool) or not 0 <= q <= 1:
+        raise ParameterError(f"q, the share of a quantile, must lie in [0, 1], got {q!r}")
+    # Some weight must be reached even for q = 0, since a replicate can lack the smallest number.
+    bound = sum_of.mass * max(q - _ROUNDING, _ROUNDING)
+    first = First(rising=at.mass, bound=bound, value=level)
+    axis = Axis(level=value, sums={"mass": weight}, firsts={"value": first})
+    return State(axes=(axis,), finish=lambda t: pl.when(t.mass > 0).then(t.value))
+
+
+@metric(family="standard", direction="none", range=_SHARE)
+def share(condition: Role = "condition", *, weight: Role = None) -> State:
+    """Weighted share of the rows in which a condition holds.
+
+    Args:
+        condition: True or 1 where it holds, False or 0 where not; else the row is missing.
+
+    Returns:
+        Null if there is no row.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> answers = pl.DataFrame({"tokens": [10, 2000, 50, None]})
+        >>> answers.select(ef.share(pl.col("tokens") > 1000)).item()
+        0.3333333333333333
+    """
+    return State(
+        sums={"rows": weight, "held": weight * condition},
+        finish=lambda t: ratio(t.held, t.rows),
+        valid=condition.is_in([0.0, 1.0]).fill_null(False),
+    )
+
+
+@metric(family="standard", direction="maximize", range=_SHARE, label="pass_at_{k}")
 def pass_at(correct: Role = "correct", *, weight: Role = None, k: int = 1) -> State:
     """Probability that one of k tries, drawn without replacement from all, is correct.
 
@@ -147,14 +203,49 @@ def pass_at(correct: Role = "correct", *, weight: Role = None, k: int = 1) -> St
         >>> tries.select(ef.pass_at(k=2)).item()
         0.5
     """
-    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
-        raise ParameterError(f"k, the number of tries, must be a whole number from 1, got {k!r}")
+    _check_tries(k)
 
     def finish(t: Totals) -> pl.Expr:
         wrong = [(t.tries - t.correct - i).clip(0.0) / (t.tries - i) for i in range(k)]
         return pl.when(t.tries >= k).then(1.0 - math.prod(wrong[1:], start=wrong[0]))
 
     return State(sums={"tries": weight, "correct": weight * correct}, finish=finish)
+
+
+@metric(family="standard", direction="maximize", range=_SHARE, label="at_least_{k}")
+def at_least(correct: Role = "correct", *, weight: Role = None, k: int = 1) -> State:
+    """1 if at least k tries are correct, else 0.
+
+    A metric of one problem, as `pass_at` is.
+
+    Args:
+        correct: True or 1 if a try is correct; null is missing.
+        k: Number of tries, at least 1.
+
+    Returns:
+        Null if there is no try.
+
+    Raises:
+        ParameterError: k is not a whole number from 1.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> tries = pl.DataFrame({"problem": [*"aaabbb"], "correct": [1, 1, 0, 0, 1, 0]})
+        >>> tries.select(ef.per("problem", ef.at_least(k=2))).item()
+        0.5
+    """
+    _check_tries(k)
+    return State(
+        sums={"tries": weight, "correct": weight * correct},
+        finish=lambda t: pl.when(t.tries > 0).then(
+            (t.correct >= k * (1 - _ROUNDING)).cast(pl.Float64)
+        ),
+    )
+
+
+def _check_tries(k: int) -> None:
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise ParameterError(f"k, the number of tries, must be a whole number from 1, got {k!r}")
 
 
 def _extremes(value: pl.Expr, weight: pl.Expr, terms: Mapping[str, pl.Expr]) -> Axis:

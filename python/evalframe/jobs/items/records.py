@@ -1,0 +1,280 @@
+"""The records of a job on any table: what they are grouped by, drawn by and checked for.
+
+Tables of logs have known columns. Rows of several scorers are kept apart, samples of one id in two
+tasks are two samples, and what is pooled is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+import evalframe as ef
+from evalframe.core.contract import Column, Contract, Report, Rule, each_once, validate
+from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNameError
+from evalframe.core.metric import Bound, MetricExpr, make, registered
+from evalframe.core.per import leaves_of
+from evalframe.core.rows import columns_read
+from evalframe.jobs.family import Outcome, Place
+from evalframe.jobs.inputs import Opened, check_found, open_records
+from evalframe.jobs.items import KEYS, SAMPLE, SCORE_NAME, SCORER, TASK, RecordsJob
+from evalframe.jobs.metrics import Call, Reading, is_known
+from evalframe.jobs.paths import reading
+
+STANDARD = ("mean", "total", "spread", "deviation", "quantile", "share", "pass_at", "at_least")
+"""Names of the metrics that are of no other family."""
+
+_SCORERS = (SCORER, SCORE_NAME)
+_POOLED = {
+    "model": "--by model keeps them apart",
+    TASK: "--by task keeps them apart, --macro task weighs them alike",
+    "epoch": f"--per {SAMPLE} takes those of a sample together",
+}
+"""Columns whose values should not be pooled in silence, and what to do about it."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """The records of a job, and what is computed of them.
+
+    Attributes:
+        opened: As they were opened.
+        report: Result of their validation.
+        keys: The columns that they are grouped by.
+        metrics: What is computed.
+        cluster: What is drawn together; None if the job and the table name nothing.
+        notes: What is kept apart or pooled.
+    """
+
+    opened: Opened
+    report: Report
+    keys: Sequence[str]
+    metrics: Sequence[MetricExpr]
+    cluster: pl.Expr | None
+    notes: Sequence[str]
+
+    @property
+    def drawn(self) -> pl.Expr:
+        """What is drawn together; ParameterError if nothing is known of it."""
+        if self.cluster is None:
+            raise ParameterError(
+                "name what is drawn together (--cluster COLUMN), such as the item or the person; a "
+                "column that numbers the rows if they are independent"
+            )
+        return self.cluster
+
+    def outcome(self, job: RecordsJob, result: pl.DataFrame, name: str, **more: Any) -> Outcome:
+        """The outcome of a job whose only table this is."""
+        return Outcome(
+            job,
+            self.keys,
+            result,
+            self.report,
+            self.opened,
+            lambda: {name: result},
+            self.metrics,
+            notes=self.notes,
+            **more,
+        )
+
+
+def records_of(
+    job: RecordsJob, place: Place, systems: Sequence[str] = (), *, splits: bool = True
+) -> Records:
+    """Open the records of a job and check them.
+
+    Args:
+        job: The job.
+        place: Where it reads, and writes rejected rows.
+        systems: Columns that also tell rows apart, but are no group keys.
+        splits: True if scorers become keys where a table has several; else that is an error.
+    """
+    opened = open_records(job, place.folder, place.targets)
+    table = opened.table
+    schema = table.collect_schema()
+    check_found(job.columns, "the table", schema)
+    table = _of_scorers(job, table, schema)
+    with reading(", ".join(job.items)):
+        counts = _counts(table, schema)
+        apart = [*job.by, *systems]
+        scorers = [name for name in _SCORERS if counts.get(name, 1) > 1 and name not in apart]
+        if scorers and not splits:
+            raise ParameterError(
+                f"the table has several of {' and '.join(scorers)}, and shards must have the same "
+                f"keys; name them in by (--by {','.join([*job.by, *scorers])}) or choose one "
+                "(--scorer, --score-name)"
+            )
+        metrics = resolve(job, place.folder, schema)
+        cluster = _cluster(job, schema, apart)
+        keys = [*job.by, *scorers]
+        contract = _contract(job, schema, [*keys, *systems], metrics, cluster)
+        report = validate(table, contract, on_invalid=job.on_invalid, quarantine=place.rejects)
+    units = [*job.per, *job.macro]
+    notes = [*opened.notes, *_notes(counts, scorers, [*apart, *units], bool(units))]
+    if cluster is not None and job.bootstrap and len(columns_read([cluster])) > 1:
+        notes.append(f"Samples are drawn as {TASK} and {SAMPLE}: two tasks may have equal ids.")
+    return Records(opened, report, keys, metrics, cluster, notes)
+
+
+def roles(job: RecordsJob, folder: Path) -> set[str]:
+    """Names that a job can map to columns."""
+    leaves = [leaf for metric in resolve(job, folder) for leaf in leaves_of(metric.bound)]
+    return {
+        *KEYS,
+        *("weight", "score", *job.by, *job.per, *job.macro),
+        *(role for leaf in leaves for role in leaf.roles),
+        *(name for leaf in leaves for name in columns_read(leaf.roles.values())),
+    }
+
+
+def resolve(
+    job: RecordsJob, folder: Path, present: Mapping[str, object] | None = None
+) -> list[MetricExpr]:
+    """The metrics of a job over its units; a column of the table alone stands for its mean."""
+    entries = [f"mean:{entry}" if _is_column(entry, present) else entry for entry in job.metrics]
+    flat = Reading(folder, partial(_bound, job)).metrics(entries)
+    return [_over_units(job, metric, present) for metric in flat]
+
+
+def _is_column(entry: object, present: Mapping[str, object] | None) -> bool:
+    """True for a text that names no metric; UnknownNameError if it is no column either."""
+    if not isinstance(entry, str) or {*":,"} & {*entry} or is_known(entry):
+        return False
+    if present is None or entry in present:
+        return True
+    raise UnknownNameError(
+        f"{UnknownNameError.of('metric', entry, registered())}. The table has no such "
+        f"column either: {[*present]}"
+    )
+
+
+def _bound(job: RecordsJob, call: Call, roles: Mapping[str, str]) -> Iterator[MetricExpr]:
+    named = {role: role for role in call.metric.roles if role in job.columns}
+    yield make(
+        call.metric.name, roles={**named, **call.columns}, params=call.params, alias=call.alias
+    )
+
+
+def _over_units(
+    job: RecordsJob, metric: MetricExpr, present: Mapping[str, object] | None
+) -> MetricExpr:
+    """The metric of each unit, then their mean; units of `macro` around those of `per`."""
+    if job.per:
+        samples = _within_tasks(job.per, present or {}, [*job.by, *job.macro])
+        metric = ef.per(samples, _reduced(job.reduce, metric))
+    return ef.per([*job.macro], metric) if job.macro else metric
+
+
+def _within_tasks(
+    names: Sequence[str], present: Mapping[str, object], apart: Sequence[str]
+) -> list[str]:
+    """The columns of a unit, with the task of samples: two tasks may have samples of equal id."""
+    is_shared = SAMPLE in names and TASK in present and TASK not in (*names, *apart)
+    return [TASK, *names] if is_shared else [*names]
+
+
+def _reduced(how: str, metric: MetricExpr) -> MetricExpr:
+    """The number of a unit from its rows."""
+    if how == "mean":
+        return metric
+    if not isinstance(metric.bound, Bound) or metric.metric.name != "mean":
+        raise ParameterError(
+            f"reduce {how} is of a column; name its mean, such as mean:score, not "
+            f"{metric.bound.name!r}"
+        )
+    column, alias = metric.bound.roles["value"], how + metric.bound.name.removeprefix("mean")
+    if how == "max":
+        return make("quantile", roles={"value": column}, params={"q": 1.0}, alias=alias)
+    name, _, k = how.rpartition("_")
+    return make(name, roles={"correct": column >= 1}, params={"k": int(k)}, alias=alias)
+
+
+def _of_scorers(job: RecordsJob, table: pl.LazyFrame, schema: pl.Schema) -> pl.LazyFrame:
+    """The rows of the scorers that a job chooses."""
+    for name in _SCORERS:
+        chosen = getattr(job, name)
+        if not chosen:
+            continue
+        if name not in schema:
+            raise MissingColumnsError.of(f"{name} {', '.join(chosen)}", [name], schema)
+        known = table.select(pl.col(name).cast(pl.String).unique()).collect()[name].drop_nulls()
+        for each in chosen:
+            if each not in known:
+                raise UnknownNameError.of(name, each, known)
+        table = table.filter(pl.col(name).cast(pl.String).is_in(chosen))
+    return table
+
+
+def _counts(table: pl.LazyFrame, schema: pl.Schema) -> dict[str, int]:
+    """Numbers of different values of the columns that should not be pooled in silence."""
+    names = [name for name in (*_SCORERS, *_POOLED) if name in schema]
+    if not names:
+        return {}
+    return table.select(pl.col(names).n_unique()).collect().row(0, named=True)
+
+
+def _cluster(job: RecordsJob, schema: pl.Schema, apart: Sequence[str]) -> pl.Expr | None:
+    """What is drawn together, by default the sample; two tasks may have samples of equal id."""
+    name = (job.bootstrap and job.bootstrap.cluster) or SAMPLE
+    if name == SAMPLE and SAMPLE not in schema:
+        return None
+    parts = _within_tasks([name], schema, apart)
+    return pl.col(name) if len(parts) == 1 else pl.struct(parts).alias(name)
+
+
+def _notes(
+    counts: Mapping[str, int], scorers: Sequence[str], apart: Sequence[str], has_units: bool
+) -> Iterator[str]:
+    for name in scorers:
+        yield (
+            f"{counts[name]} of {name} are kept apart; --{name.replace('_', '-')} NAME chooses one."
+        )
+    for name, remedy in _POOLED.items():
+        is_pooled = counts.get(name, 1) > 1 and name not in apart
+        if is_pooled and not (name == "epoch" and has_units):
+            yield f"{counts[name]} of {name} are pooled; {remedy}."
+
+
+def _contract(
+    job: RecordsJob,
+    schema: pl.Schema,
+    keys: Sequence[str],
+    metrics: Sequence[MetricExpr],
+    cluster: pl.Expr | None,
+) -> Contract:
+    """Requirements on the columns that a job reads; others are ignored."""
+    drawn = columns_read([cluster]) if job.bootstrap and cluster is not None else ()
+    roles = (
+        Column(
+            name, "value" if role in leaf.metric.labels else ("number", "boolean"), nullable=True
+        )
+        for metric in metrics
+        for leaf in leaves_of(metric.bound)
+        for role, expr in leaf.roles.items()
+        for name in columns_read([expr])
+    )
+    weights = [Column("weight", "number")] if job.weight else []
+    key = job.key
+    has_samples = key is None and SAMPLE in schema
+    columns = [
+        *weights,
+        *([Column(SAMPLE, "value")] if has_samples else []),
+        *(Column(name, "value") for name in sorted(drawn)),
+        *roles,
+        *(Column(name, "value", nullable=True) for name in (*keys, *job.per, *job.macro)),
+    ]
+    if has_samples:
+        key = tuple(dict.fromkeys([*keys, *(name for name in KEYS if name in schema)]))
+    not_negative = Rule(
+        "weight is not negative",
+        pl.col("weight") >= 0,
+        ("weight",),
+        "correct the weights, which are how often rows count",
+    )
+    rules = (not_negative,) if weights else ()
+    return Contract("items", each_once(columns), rules, key or ())
