@@ -20,11 +20,11 @@ from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNa
 from evalframe.core.metric import Bound, MetricExpr, make, registered
 from evalframe.core.per import leaves_of
 from evalframe.core.rows import columns_read
+from evalframe.core.scan import reading
 from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.inputs import Opened, check_found, open_records
 from evalframe.jobs.items import KEYS, SAMPLE, SCORE_NAME, SCORER, TASK, RecordsJob
 from evalframe.jobs.metrics import Call, Reading, is_known
-from evalframe.jobs.paths import reading
 
 STANDARD = ("mean", "total", "spread", "deviation", "quantile", "share", "pass_at", "at_least")
 """Names of the metrics that are of no other family."""

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import evalframe as ef
+from evalframe.core.scan import reading
 from evalframe.jobs.items.records import records_of
-from evalframe.jobs.paths import reading
 from evalframe.report.table import render
 
 if TYPE_CHECKING:
