@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
 from benchmarks.measure import Figure, against
 from evalframe.resample.methods import Bootstrap
-from evalframe.survey.boards.leaderboard import Level, leaderboard
+from evalframe.survey.boards.leaderboard import leaderboard
 from evalframe.survey.boards.side_tables import leaderboards
+
+if TYPE_CHECKING:
+    from evalframe.survey.boards.scores import Level
 
 _MODELS = 52
 _PAIRS = 18_632

@@ -203,6 +203,7 @@ OTHERWISE = {
     "survey.seeded_sample seed": "a text, as the original has it",
     "survey.context_responsiveness level": "of aggregation, not of an interval",
     "survey.leaderboard level": "of aggregation, not of an interval",
+    "survey.leaderboard_score level": "of aggregation, not of an interval",
     "replication.ecs level": "of aggregation, not of an interval",
     "replication.participant_intervals level": "of aggregation, not of an interval",
     "replication.random_alignment level": "of aggregation, not of an interval",

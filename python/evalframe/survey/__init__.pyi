@@ -14,6 +14,7 @@ from evalframe.survey.boards.gaps import (
 from evalframe.survey.boards.leaderboard import leaderboard as leaderboard
 from evalframe.survey.boards.rows import is_baseline as is_baseline
 from evalframe.survey.boards.rows import segment_scores as segment_scores
+from evalframe.survey.boards.scores import leaderboard_score as leaderboard_score
 from evalframe.survey.boards.side_tables import (
     attribute_breakdown as attribute_breakdown,
     category_leaders as category_leaders,

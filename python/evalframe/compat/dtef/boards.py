@@ -44,7 +44,6 @@ from evalframe.core.special import settled
 from evalframe.core.typing import By, Frame
 from evalframe.survey.boards.gaps import largest_gaps
 from evalframe.survey.boards.leaderboard import (
-    Level,
     board,
     cluster_of,
     level_keys,
@@ -65,6 +64,7 @@ from evalframe.survey.boards.side_tables import breakdown, overview, ranked_by_d
 if TYPE_CHECKING:
     from evalframe.compat.dtef.runs import RunResults
     from evalframe.resample.methods import Bootstrap
+    from evalframe.survey.boards.scores import Level
 
 
 @like_input

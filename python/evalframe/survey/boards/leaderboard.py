@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -28,13 +28,12 @@ from evalframe.survey.boards.rows import (
     segments_of,
     share_read,
 )
+from evalframe.survey.boards.scores import Level, units_of
 
 if TYPE_CHECKING:
     from evalframe.core.choices import Context
     from evalframe.resample.methods import Bootstrap
 
-
-Level: TypeAlias = Literal["overall", "segment", "category", "question"]
 
 SPREAD = ("std_error", "lower", "upper", "n_clusters", "drop_rate")
 """Columns of the uncertainty of a score."""
@@ -156,12 +155,8 @@ def resampled_board(
 
     detail = details(rows, segments, level, weighting, attributes)
     group = [*rows.keys.inner, *level_keys(rows, level)]
-    unit: list[str] | None = rows.segment
-    if level == "segment":
-        unit = None  # items are averaged last
-    elif level != "question" and weighting == "question":
-        unit = rows.question
-    return with_spread(resample, table.collect(), Units(detail, group, unit, fixed)).lazy()
+    last, _ = units_of(level, weighting, rows.rounds)
+    return with_spread(resample, table.collect(), Units(detail, group, last, fixed)).lazy()
 
 
 def required_columns(level: Level, weighting: Weighting) -> list[str]:

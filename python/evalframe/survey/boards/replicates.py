@@ -40,24 +40,24 @@ class Units(NamedTuple):
     Attributes:
         items: Items with `score`, `:cluster`, `:size` and `:mass`.
         group: Columns that identify a leaderboard, whose entries have the same draws.
-        unit: What is averaged last; None for items.
+        unit: Columns of the units that are averaged last; none for items.
         fixed: True if units are all there are.
     """
 
     items: pl.LazyFrame
     group: Sequence[str]
-    unit: Sequence[str] | None
+    unit: Sequence[str]
     fixed: bool
 
     @property
     def columns(self) -> list[str]:
         """Columns that identify a unit, which is one of its leaderboard, for all models."""
-        return [*([_BOARD] if self.group else []), *(self.unit or [])]
+        return [*([_BOARD] if self.group else []), *self.unit]
 
     def metric(self, *, is_sized: bool, then: MetricExpr | None = None) -> MetricExpr:
         """The metric over units, by default their mean, of the means of their items."""
         within = mean("score", weight=MASS)
-        if self.unit is None:
+        if not self.unit:
             return within
         weight = SIZE if is_sized else None
         return per(self.columns, within, weight=weight, then=then, fixed=self.fixed)
@@ -130,7 +130,7 @@ def _items(entries: pl.DataFrame, units: Units) -> pl.DataFrame:
     on = [name for name in entries.columns if name not in (_ENTRY, _BOARD)]
     items = units.items.join(entries.lazy(), on=on, nulls_equal=True)
     columns = [_ENTRY, _BOARD, CLUSTER, "score", MASS, SIZE]
-    if units.unit is None:
+    if not units.unit:
         return items.select(*columns, pl.lit(value=True).alias(_WHOLE)).collect()
     sizes = pl.col(SIZE).is_finite().any().over(_ENTRY, *units.unit)
     ids = pl.col(units.unit).fill_null("(null)").cast(pl.Categorical)  # no id is an id, too
