@@ -142,7 +142,10 @@ OTHER_NAMES = {
     **dict.fromkeys(
         (
             f"logs.{name} strict"
-            for name in ("read_every_eval_ever", "read_helm", "read_lm_eval", "read_logs")
+            for name in (
+                *("read_every_eval_ever", "read_helm", "read_inspect", "read_lm_eval"),
+                "read_logs",
+            )
         ),
         "whether a broken file among others is an error",
     ),

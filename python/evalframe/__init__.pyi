@@ -2,6 +2,7 @@
 
 from evalframe import (
     compat as compat,
+    logs as logs,
     rag as rag,
     replication as replication,
     selective as selective,
@@ -38,6 +39,7 @@ from evalframe.evaluation import (
 )
 from evalframe.logs.every_eval_ever.reading import read_every_eval_ever as read_every_eval_ever
 from evalframe.logs.helm.reading import read_helm as read_helm
+from evalframe.logs.inspect.reading import read_inspect as read_inspect
 from evalframe.logs.lm_eval.reading import read_lm_eval as read_lm_eval
 from evalframe.logs.reading import read_logs as read_logs
 from evalframe.ranking import rank as rank

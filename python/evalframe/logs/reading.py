@@ -36,9 +36,10 @@ from evalframe.logs.table import (
 Paths: TypeAlias = str | Path | Sequence[str | Path]
 
 _HEAD = 1 << 16
-_FORMATS: dict[str, str] = {
+_FORMATS = {
     "every_eval_ever": "evalframe.logs.every_eval_ever.reading",
     "helm": "evalframe.logs.helm.reading",
+    "inspect": "evalframe.logs.inspect.reading",
     "lm_eval": "evalframe.logs.lm_eval.reading",
 }
 """Formats by name, each with the module whose `FORMAT` it is."""
@@ -122,7 +123,7 @@ def read_logs(
         paths: Files, folders (read with all folders below), globs, or a list of these.
         kind: Read logs of this format only: inspect, lm_eval, helm or every_eval_ever.
         extra: Columns that cost more to read: explanation, confidence, logprob, logprob_tokens,
-            invalidated.
+            invalidated; and others that are to be read from full records, not from summaries.
         metadata: Names of metadata of the samples; each becomes a column `metadata_NAME`, typed if
             all its values agree in type, else JSON text. All logs are read for their types.
         strict: A log in a folder that cannot be read is an error, not left out with a warning.

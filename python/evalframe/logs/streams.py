@@ -27,6 +27,7 @@ LONGEST = 1 << 28
 _QUOTE, _BACKSLASH, _OPENING, _CLOSING = 0x22, 0x5C, 0x7B, 0x7D  # [ and ] are { and } less 0x20
 _KEY = re.compile(rb'("(?:[^"\\]|\\.)*")\s*:\s*$')
 _LONGEST_KEY = 1_000
+_MARK = b"\xef\xbb\xbf"
 _SEPARATORS = b", \t\r\n"
 _NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
@@ -110,7 +111,7 @@ class Stream:
         """Complete items as JSON lists, in order."""
         is_first = True
         for chunk in chunks:
-            data = chunk.removeprefix(b"\xef\xbb\xbf") if is_first else chunk
+            data = chunk.removeprefix(_MARK) if is_first else chunk
             is_first = False
             for items in self._split(data):
                 if stripped := items.strip(_SEPARATORS):
@@ -179,6 +180,23 @@ class Stream:
             self._dropping = self._level + 1
 
 
+def top_level(head: bytes) -> dict[str, int]:
+    """Keys of a JSON object whose values are containers, as far as its first bytes show them.
+
+    Each has the place where its value opens.
+
+    >>> top_level(b'{"version": 2, "eval": {"task": {}}, "samples": [{')
+    {'eval': 23, 'samples': 48}
+    """
+    data = head.removeprefix(_MARK)
+    if not data.lstrip().startswith(b"{"):
+        return {}
+    places, depths = Scanner().brackets(data)
+    opening = places[(depths == 2) & (np.diff(depths, prepend=0) > 0)]
+    keys = {_key(data[:place]): len(head) - len(data) + place for place in map(int, opening)}
+    return {key: place for key, place in keys.items() if key is not None}
+
+
 def _first(flags: np.ndarray[Any, Any], k: int) -> int:
     """The first place from `k` on; the length if there is none."""
     rest = flags[k:]
@@ -193,7 +211,7 @@ def _last(flags: np.ndarray[Any, Any], k: int) -> int | None:
     return len(flags) - 1 - place if len(rest) and rest[place] else None
 
 
-def _key(before: bytearray) -> str | None:
+def _key(before: bytes | bytearray) -> str | None:
     """The key in whose value a container opens after these bytes."""
     found = _KEY.search(before[-_LONGEST_KEY:])
     return None if found is None else str(json.loads(found[1]))

@@ -94,11 +94,13 @@ class Wanted:
         columns: Names of columns of the table.
         metadata: Names of metadata; their columns are `metadata_` and the name.
         bookkeeping: Also rows of scores that are no metrics of quality.
+        full: Columns that are read from full records, where a format has summaries too.
     """
 
     columns: frozenset[str]
     metadata: tuple[str, ...] = ()
     bookkeeping: bool = False
+    full: frozenset[str] = frozenset()
 
     def any(self, *names: str) -> bool:
         """True if one of these columns is read."""
@@ -109,11 +111,11 @@ def wanted(extra: Iterable[str], metadata: Iterable[str]) -> Wanted:
     """All columns of a table with these on request; UnknownNameError for other names."""
     extra = [extra] if isinstance(extra, str) else [*extra]
     for name in extra:
-        if name not in EXTRA:
-            raise UnknownNameError.of("extra column", name, EXTRA)
+        if name not in DTYPES:
+            raise UnknownNameError.of("column", name, DTYPES)
     names = [metadata] if isinstance(metadata, str) else metadata
     columns = frozenset(c.name for c in COLUMNS if not c.extra or c.name in extra)
-    return Wanted(columns, tuple(dict.fromkeys(names)))
+    return Wanted(columns, tuple(dict.fromkeys(names)), full=frozenset(extra))
 
 
 def schema_of(wanted: Wanted) -> dict[str, pl.DataType]:

@@ -1,0 +1,274 @@
+"""Read logs of Inspect: the header and the samples of one log, as a frame of the items table.
+
+Of an `.eval` the summaries of samples are read, and their own members only for columns that the
+summaries lack. A `.json` is streamed, and has all columns in its samples.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import msgspec
+import polars as pl
+
+from evalframe.core.choices import check_choice
+from evalframe.core.errors import InputError
+from evalframe.logs.inspect.archive import Archive
+from evalframe.logs.inspect.columns import digested, fields_of, sample_columns
+from evalframe.logs.inspect.records import Header, Sample, header_of, samples_of
+from evalframe.logs.inspect.scores import scores_of
+from evalframe.logs.reading import Format, Log, Paths, find, scan
+from evalframe.logs.streams import CHUNK, Stream, chunks_of, top_level
+from evalframe.logs.table import CONSTANT, EXTRA, Wanted, rectangular, wanted
+
+if TYPE_CHECKING:
+    from collections import Counter
+
+Retries: TypeAlias = Literal["all", "last"]
+
+_ZIP = b"PK\x03\x04"
+_KEEP = ("eval", "results", "samples")
+_SAMPLE = re.compile(r"samples/(.+)_epoch_(\d+)(\.json|/sample\.json)", re.DOTALL)
+_JOURNAL = re.compile(r"_journal/summaries/(\d+)\.json")
+_REMOVED = '"Key removed from summary (> 1k)"'
+_CUT = 1_000
+"""Texts of summaries that are longer may be cut."""
+
+
+def read_inspect(
+    paths: Paths,
+    *,
+    extra: Sequence[str] = (),
+    metadata: Sequence[str] = (),
+    retries: Retries = "all",
+    strict: bool = False,
+) -> pl.LazyFrame:
+    """Read logs of Inspect lazily as one items table.
+
+    A row is a sample, an epoch and a pair of scorer and score name. Scores are numbers as Inspect's
+    metrics take them: C is 1, P 0.5, I and N 0; what is no number counts 0.0, is counted and warned
+    of. A score that is missing or NaN is null. An object or a list gives a score for each key or
+    place. Samples that failed are rows without scores, unless they were scored.
+
+    Args:
+        paths: `.eval` and `.json` files, folders (read with all folders below), globs, or a list.
+        extra: Columns to read from the full records of samples, not from their summaries:
+            explanation, confidence, logprob, logprob_tokens, invalidated; and any other column,
+            such as answer, whose texts summaries cut after 1,024 characters.
+        metadata: Names of metadata of the samples; each becomes a column `metadata_NAME`, typed if
+            all its values agree in type, else JSON text. Summaries cut long values and join the
+            lines of texts; a value that is cut or missing there is read from the full record.
+        retries: "last" leaves out logs of the same task_id and model but the newest, which has
+            copies of the samples that succeeded before.
+        strict: A log in a folder that cannot be read is an error, not left out with a warning.
+
+    Returns:
+        A frame whose queries read only what their columns need, log by log. Queries of constant
+        columns of a log (model, task, ...) leave out whole logs. `log_report` tells what was left
+        out.
+
+    Raises:
+        InputError: There is no log, or one is damaged and named or strict.
+
+    Examples:
+        >>> import evalframe as ef, tempfile
+        >>> from pathlib import Path
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> _ = Path(folder.name, "quiz.eval").write_bytes(ef.logs.sample_log())
+        >>> items = ef.read_inspect(folder.name, extra="confidence").filter(scorer="choice")
+        >>> items.select("sample_id", "epoch", "answer", "score").head(2).collect().rows()
+        [('q000', 1, 'C', 1.0), ('q001', 1, 'B', 1.0)]
+        >>> folder.cleanup()
+    """
+    check_choice("retries", retries, Retries)
+    logs, skipped = find(paths, "inspect", strict=strict)
+    chosen = logs if retries == "all" else _newest(logs)
+    return scan(chosen, skipped, wanted(extra, metadata), strict=strict)
+
+
+def _newest(logs: Sequence[Log]) -> list[Log]:
+    """Of the logs of a task_id and model the newest; a log that cannot be read stays."""
+    best: dict[tuple[str | None, ...], tuple[str, Log]] = {}
+    for log in logs:
+        try:
+            told = _header(log).eval
+        except InputError:
+            best[log.name,] = "", log
+            continue
+        key = (log.name,) if told.task_id is None else (told.task_id, told.model)
+        when = told.created or ""
+        if key not in best or when >= best[key][0]:
+            best[key] = when, log
+    return [log for _, log in best.values()]
+
+
+def _recognised(path: Path, head: bytes) -> bool:
+    if head.startswith(_ZIP):
+        return path.suffix == ".eval" or head[30:].startswith((b"_journal/", b"header.json"))
+    keys = top_level(head)
+    return "eval" in keys and b'"task"' in head[keys["eval"] :]
+
+
+def _constants(log: Log) -> dict[str, str | None]:
+    return _told(log, _header(log))
+
+
+def _told(log: Log, header: Header) -> dict[str, str | None]:
+    e = header.eval
+    args = None if e.model_args is None else msgspec.json.encode(e.model_args).decode()
+    version = None if e.task_version is None else str(e.task_version)
+    dataset = None if e.dataset is None else e.dataset.name
+    log_id = e.eval_id or log.path.stem
+    values = (log.name, log.format, e.run_id, log_id, e.task, version, e.model, args, dataset)
+    return dict(zip(CONSTANT, values, strict=True))
+
+
+def _header(log: Log) -> Header:
+    if _is_zip(log.path):
+        with Archive(log.path) as archive:
+            return _archived_header(archive)
+    stream = Stream(log.name, "samples", _KEEP)
+    for _ in stream.batches(chunks_of(log.path)):
+        try:  # it stands before the samples, as a rule
+            return header_of(bytes(stream.around) + b"]}", log.name)
+        except InputError:
+            continue
+    return header_of(bytes(stream.around), log.name)
+
+
+def _read(log: Log, asked: Wanted, counts: Counter[str]) -> Iterator[pl.DataFrame]:
+    fields = fields_of([*asked.columns], asked) | {"epoch", "scores", "score"}
+    header, samples = (_archived if _is_zip(log.path) else _streamed)(log, asked, fields)
+    if not samples:
+        return
+    latest = {(str(sample.id), sample.epoch): sample for sample in samples}
+    counts["replaced"] += len(samples) - len(latest)
+    samples = [*latest.values()]
+    for sample in samples:
+        if sample.scores is None and sample.score is not None:
+            sample.scores = {_only_scorer(header): sample.score}
+    scorers = [scorer.name for scorer in header.eval.scorers or ()]
+    frame = rectangular(
+        pl.DataFrame(sample_columns(samples, asked, counts) or {"": [None] * len(samples)}),
+        scores_of(samples, scorers, asked, counts),
+    )
+    told = _told(log, header)
+    yield frame.with_columns(
+        pl.lit(value, pl.String).alias(name) for name, value in told.items() if asked.any(name)
+    )
+
+
+FORMAT = Format(_recognised, _constants, _read)
+
+
+def _is_zip(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(_ZIP)) == _ZIP
+
+
+def _only_scorer(header: Header) -> str:
+    """The scorer of a log whose samples have one score without a name."""
+    results = header.results if isinstance(header.results, dict) else {}
+    first = (results.get("scores") or [results.get("scorer")])[0]
+    name = first.get("name") if isinstance(first, dict) else None
+    return name if isinstance(name, str) else "score"
+
+
+def _streamed(log: Log, asked: Wanted, fields: frozenset[str]) -> tuple[Header, list[Sample]]:
+    stream = Stream(log.name, "samples", {*_KEEP, *fields})
+    samples: list[Sample] = []
+    for batch in stream.batches(chunks_of(log.path)):
+        found = samples_of(batch, fields, log.name)
+        digested(found, fields, asked)
+        samples += found
+    return header_of(bytes(stream.around), log.name), samples
+
+
+# An `.eval`.
+
+
+def _archived(log: Log, asked: Wanted, fields: frozenset[str]) -> tuple[Header, list[Sample]]:
+    with Archive(log.path) as archive:
+        header = _archived_header(archive)
+        samples: list[Sample] = []
+        for member in _summaries(archive):
+            stream = Stream(f"{log.name}, {member}", None, fields)
+            for batch in stream.batches(archive.chunks(member)):
+                samples += samples_of(batch, fields, log.name)
+        digested(samples, fields - {"output"}, asked)
+        _complete(archive, samples, asked, fields)
+    return header, samples
+
+
+def _archived_header(archive: Archive) -> Header:
+    for member in ("header.json", "_journal/start.json"):
+        if member in archive.members:
+            return header_of(_object(archive, member, _KEEP), f"{archive.name}, {member}")
+    raise InputError(f"{archive.name}: it has neither header.json nor a journal; is it a log?")
+
+
+def _object(archive: Archive, member: str, keep: Collection[str]) -> bytes:
+    """An object that is a member; of a long one only what is kept."""
+    if archive.member(member).size <= CHUNK:
+        return archive.read(member)
+    stream = Stream(f"{archive.name}, {member!r:.200}", "", keep)
+    for _ in stream.batches(archive.chunks(member)):
+        pass
+    return bytes(stream.around)
+
+
+def _summaries(archive: Archive) -> list[str]:
+    """The members with summaries: of a finished log one, else those of the journal in order."""
+    if "summaries.json" in archive.members:
+        return ["summaries.json"]
+    matches = filter(None, map(_JOURNAL.fullmatch, archive.members))
+    return [match[0] for match in sorted(matches, key=lambda match: int(match[1]))]
+
+
+def _complete(
+    archive: Archive, samples: list[Sample], asked: Wanted, fields: frozenset[str]
+) -> None:
+    """Add to samples what only their own members have, and samples that have no summary."""
+    full = [name for name in asked.columns if name in asked.full or name in EXTRA]
+    more = fields_of(full, asked)
+    by_key = {(str(sample.id), sample.epoch): sample for sample in samples}
+    lacking = set(by_key) if full else set()
+    if asked.metadata:
+        lacking |= {key for key, sample in by_key.items() if _lacks(sample, asked)}
+    done = {f"samples/{name}_epoch_{epoch}" for name, epoch in by_key.keys() - lacking}
+    done |= {f"{name}{end}" for name in done for end in (".json", "/sample.json")}
+    for member in archive.members:
+        if member in done or _SAMPLE.fullmatch(member) is None:
+            continue
+        record = _record(archive, member, asked, fields)
+        key = (str(record.id), record.epoch)
+        if key not in by_key:
+            samples.append(record)
+        elif key in lacking:
+            for field in more:
+                setattr(by_key[key], field, getattr(record, field))
+
+
+def _lacks(sample: Sample, asked: Wanted) -> bool:
+    """True if the summary has not all metadata that are asked for, or not whole."""
+    return any(
+        (text := sample.metadata.get(name)) is None
+        or text == _REMOVED
+        or (len(text) > _CUT and text.endswith('..."'))
+        for name in asked.metadata
+    )
+
+
+def _record(archive: Archive, member: str, asked: Wanted, fields: frozenset[str]) -> Sample:
+    """A sample from its own member; a chunked one has its metadata in another."""
+    name = f"{archive.name}, {member!r:.200}"
+    (record,) = samples_of(b"[%b]" % _object(archive, member, fields), fields, name)
+    apart = member.removesuffix("sample.json") + "metadata.json"
+    if asked.metadata and apart != member + "metadata.json" and apart in archive.members:
+        data = b'[{"id":"","metadata":%b}]' % archive.read(apart)
+        (record.metadata,) = (each.metadata for each in samples_of(data, {"metadata"}, name))
+    digested([record], fields, asked)
+    return record

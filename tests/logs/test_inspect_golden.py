@@ -1,0 +1,51 @@
+"""Every log at hand, against what Inspect itself reads of it."""
+
+import json
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+
+import evalframe as ef
+from evalframe.core.errors import RunWarning
+
+SHARED = Path(__file__).parents[3] / "shared"
+GOLDEN = SHARED / "golden" / "logs" / "logs.json"
+LOGS = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {"inspect": {}}
+SOUND = [name for name, facts in LOGS["inspect"].items() if "n_rows" in facts]
+EXTRA = ("confidence", "logprob", "invalidated")
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_log_is_read_as_by_inspect(name, shared):
+    facts = LOGS["inspect"][name]
+    path = shared / "data" / "logs" / name
+    has_garbage = "judged" in name
+    with pytest.warns(RunWarning, match="^56 scores") if has_garbage else nullcontext():
+        items = ef.read_inspect(path, extra=EXTRA).collect()
+    assert len(items) == facts["n_rows"]
+    header = {key: facts[key] for key in ("run_id", "task", "task_version", "model", "dataset")}
+    constants = items.select(*header, log_id="log_id").unique()
+    if len(items):
+        expected = {**header, "log_id": facts["eval_id"]}
+        if name.startswith("inspect/log_formats"):
+            expected["log_id"] = path.stem  # Inspect makes one up where there is none
+        assert constants.rows(named=True) == [expected]
+    samples = items.unique(["sample_id", "epoch"])
+    assert len(samples) == facts["n_samples_epochs"]
+    assert samples["sample_id"].n_unique() == facts["n_samples"]
+    assert samples["is_error"].sum() == facts["n_errors"]
+    assert samples["limit"].count() == facts["n_limit"]
+    assert samples["invalidated"].sum() == facts["n_invalidated"]
+    assert (samples["retries"].fill_null(0) > 0).sum() == facts["n_retried"]
+    assert samples["total_time"].sum() == pytest.approx(facts["sum_total_time"], abs=1e-3)
+    for score in facts["scores"]:
+        rows = items.filter(scorer=score["scorer"], score_name=score["score_name"])
+        assert len(rows) == score["n"]
+        assert rows["score"].count() == score["n_scored"]
+        assert rows["score"].sum() == pytest.approx(score["sum"], rel=1e-12)
+        assert (rows["answer"].drop_nulls()).len() == score["n_answer"]
+        assert rows["confidence"].count() == score["n_confidence"]
+        if score["n_confidence"]:
+            assert rows["confidence"].mean() == pytest.approx(score["mean_confidence"], rel=1e-12)
+            assert rows["logprob"].sum() == pytest.approx(score["sum_logprob"], rel=1e-12)
