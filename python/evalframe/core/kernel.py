@@ -225,7 +225,7 @@ def summary_of_rows(
     plain: Mapping[str, pl.Expr],
     uses: Sequence[tuple[str, Axis]],
 ) -> dict[str, Floats]:
-    """Totals and terms per segment of rows sorted by level, a chunk of segments at a time."""
+    """Totals and terms per segment of rows, a chunk of segments at a time."""
     # The axes of `uses` share level, direction and rows; `plain` are the sums without a level.
     import numpy as np
 
@@ -247,15 +247,17 @@ def _summary_of_chunk(
     sums = as_numbers({name: expr for _, axis in uses for name, expr in axis.sums.items()})
     plain = as_numbers(plain)
     # Lazy, so that the condition that all of them share is computed once.
-    exprs = {":where": axis.where, ":level": axis.level, **plain, **sums}
+    exprs = {":where": axis.where, ":level": axis.level.cast(pl.Float64), **plain, **sums}
     values = rows.lazy().select(**exprs).collect(engine="in-memory")
     totals = {name: segments.totals(values[name].to_numpy(), starts) for name in {**plain, **sums}}
     inside = values[":where"].to_numpy()
     if not inside.all():
         values = values.filter(":where")
         starts = segments.starts_of(inside)[starts]
-    own = {name: values[name].to_numpy() for name in sums}
-    levels, own, starts = collapse(values[":level"].to_numpy(), own, starts)
+    levels = values[":level"].to_numpy()
+    order = segments.order_within(levels, starts, descending=axis.descending)
+    own = {name: values[name].to_numpy()[order] for name in sums}
+    levels, own, starts = collapse(levels[order], own, starts)
     return totals | terms(Views(own, starts, totals, levels), uses)
 
 

@@ -167,6 +167,21 @@ def first_reaching(rising: Floats, starts: Ints, bound: Floats) -> Ints:
     return np.where(reached, low, -1)
 
 
+def order_within(levels: Floats, starts: Ints, *, descending: bool) -> Ints:
+    """The rows of each segment in the order of their levels, NaN last."""
+    # All levels are sorted at once, for which numpy has the instructions of the processor, and then
+    # brought back to their segments, 16 bits of a segment's number at a time: numpy's stable sort
+    # of short integers is a radix sort, which takes one pass.
+    import numpy as np
+
+    order = np.argsort(-levels if descending else levels)
+    segment = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
+    for shift in range(0, max(len(starts) - 2, 0).bit_length(), 16):
+        digits = (segment >> shift).astype(np.uint16)  # the upper bits are cut off
+        order = order[np.argsort(digits[order], kind="stable")]
+    return order
+
+
 def boundaries(levels: Floats, starts: Ints) -> Ints:
     """First rows of all runs of equal levels within segments."""
     import numpy as np

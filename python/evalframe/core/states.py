@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Generic, Literal, TypeAlias, TypeVar
 
 import polars as pl
 
-from evalframe.core import cells, kernel
+from evalframe.core import cells, kernel, segments
 from evalframe.core.cells import Sums
 from evalframe.core.per import AnyBound, Forest
 from evalframe.core.state import LEVEL, N_MISSING, WEIGHT, Axis, N, Totals, as_numbers
@@ -37,6 +37,7 @@ FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
 CLUSTER = ":cluster"
 PRESENT = ":present"
+_ROW = ":row"
 
 _PEEK = 1 << 15
 """First rows, which tell if levels are nearly unique."""
@@ -172,17 +173,18 @@ class Block:
 
     def totals_of_rows(self, rows: pl.LazyFrame, keys: list[str]) -> pl.DataFrame:
         """Totals and terms per group, by sorting the rows."""
-        assert self.axis is not None
-        level = self.axis.level
-        order = level.meta.output_name() if level.meta.is_column() else ":order"
-        if order == ":order":
-            rows = rows.with_columns(level.alias(order))
-        flags = [False] * len(keys) + [self.axis.descending]
-        # The eager sort: on rows in memory it is twice as fast as the streaming one.
-        ordered = rows.collect(engine="in-memory").sort([*keys, order], descending=flags)
-        starts = starts_of_groups(ordered, keys)
-        values = kernel.summary_of_rows(ordered, starts, self.plain, self.terms)
-        return _per_group(ordered, keys, starts, values)
+        import numpy as np
+
+        table = rows.collect(engine="in-memory")
+        if not keys:
+            starts = np.array([0, len(table)])
+            return pl.DataFrame(kernel.summary_of_rows(table, starts, self.plain, self.terms))
+        numbered = table.select(keys).with_row_index(_ROW)
+        groups = numbered.group_by(keys).agg(_ROW).sort(keys)
+        starts = segments.starts_of(groups[_ROW].list.len().to_numpy())
+        table = table[groups[_ROW].explode(empty_as_null=False)]
+        values = kernel.summary_of_rows(table, starts, self.plain, self.terms)
+        return groups.select(keys).with_columns(**values)
 
     def totals_of_levels(self, levels: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         """Totals and terms per group, from the additive table."""

@@ -374,10 +374,7 @@ def _of_segments(rows: pl.DataFrame, starts: Ints, metric: Bound) -> Floats:
     rows = rows.lazy().select(**metric.columns).collect(engine="in-memory")
     named: dict[str, Floats] = {}
     for axis in state.axes:
-        segment = pl.Series(np.repeat(np.arange(len(starts) - 1), np.diff(starts)))
-        ordered = rows.with_columns(segment.alias(":segment"), axis.level.alias(":order"))
-        ordered = ordered.sort(":segment", ":order", descending=[False, axis.descending])
-        named |= kernel.summary_of_rows(ordered, starts, state.sums, [("", axis)])
+        named |= kernel.summary_of_rows(rows, starts, state.sums, [("", axis)])
     if not state.axes:
         sums = rows.lazy().select(**as_numbers(state.sums)).collect(engine="in-memory")
         named = {name: segments.totals(sums[name].to_numpy(), starts) for name in state.sums}
