@@ -20,7 +20,7 @@ def run(small: bool) -> list[Figure]:
         pass_at(20_000 // scale, rounds),
         *areas_of_questions(2_000 // scale, rounds),
         people_crossing(98 // scale + 1 if small else 98, rounds),
-        three_levels(200 // scale, rounds),
+        *people_crossing_studies(200 // scale, rounds),
     ]
 
 
@@ -128,25 +128,33 @@ def people_crossing(questions: int, rounds: int) -> Figure:
     )
 
 
-def three_levels(studies: int, rounds: int) -> Figure:
-    """Tests in ten findings in studies of 100 people, by five models; people are drawn."""
+def people_crossing_studies(studies: int, rounds: int) -> list[Figure]:
+    """Five models; studies of five findings of two tests, each answered by the same 100 people."""
     rng = np.random.default_rng(4)
-    rows = 5 * studies * 10 * 100
+    place = np.arange(5 * studies * 1_000)
     frame = pl.DataFrame(
         {
-            "model": np.repeat(np.arange(5), studies * 1_000),
-            "study": np.tile(np.repeat(np.arange(studies), 1_000), 5),
-            "finding": np.tile(np.repeat(np.arange(10), 100), 5 * studies),
-            "person": np.tile(np.arange(100), 50 * studies),
-            "score": rng.random(rows),
+            "model": place // (studies * 1_000),
+            "study": place // 1_000 % studies,
+            "finding": place // 200 % 5,
+            "test": place // 100 % 2,
+            "person": place % 100,
+            "score": rng.random(len(place)),
         }
     )
+    cells = ("model", "study", "finding", "test", "person")
     method = ef.Bootstrap(cluster="person", n=200)
-    metric = ef.per("study", ef.per("finding", ef.mean("score")))
-    return against(
-        f"{studies:,} studies of 10 findings, 5 models, 100 people drawn",
-        lambda: ef.evaluate(frame, metric, by="model", resample=method),
-        lambda: frame.group_by("model", "study", "finding", "person").agg(pl.col("score").sum()),
-        called="group-by of cells and people",
-        rounds=rounds,
-    )
+    test = ef.per("test", ef.mean("score"))
+    return [
+        against(
+            f"{studies:,} studies, 5 models, 100 people drawn, {name}",
+            partial(ef.evaluate, frame, ef.per("study", finding), by="model", resample=method),
+            lambda: frame.group_by(cells).agg(pl.col("score").sum()),
+            called="group-by of tests and people",
+            rounds=rounds,
+        )
+        for name, finding in (
+            ("means of tests", ef.per("finding", test)),
+            ("pooled tests", ef.per("finding", pas=test, then=ef.pooled_pas())),
+        )
+    ]

@@ -129,7 +129,7 @@ def domain_scores(
     """`ef.replication.domain_scores` with the published numbers: see the table of this module."""
     settings = Settings(finding_rule, study_rule, finding_key, missing)
     rows = scored_rows("domain_scores", scores, by, weight, settings, LEVELS, ["domain"])
-    return mean_scores("domain_scores", rows, scored_studies, ["domain"], resample)
+    return mean_scores("domain_scores", rows, scored_studies(rows), ["domain"], resample)
 
 
 @like_input
@@ -147,7 +147,7 @@ def model_scores(
     """`ef.replication.model_scores` with the published numbers: see the table of this module."""
     settings = Settings(finding_rule, study_rule, finding_key, missing)
     rows = scored_rows("model_scores", scores, by, weight, settings, LEVELS)
-    return mean_scores("model_scores", rows, scored_studies, [], resample)
+    return mean_scores("model_scores", rows, scored_studies(rows), [], resample)
 
 
 def scored_rows(

@@ -105,22 +105,15 @@ def model_differences(
     settings = Settings(finding_rule, study_rule, finding_key, missing)
     caller, keys = "model_differences", comparison_keys(by, between)
     selected = selected_metrics(scores, metrics, human, agent)
-    rows = effects = None
+    scored = effects = None
     if {*selected} != {"ecs"}:
         rows = scored_rows(caller, scores, keys, weight, settings, LEVELS)
+        scored = rows, scored_studies(rows)
     if "ecs" in selected:
         effects = effect_rows(
             *(caller, scores, "overall", keys, human, agent, weighting, finding_key, weight)
         )
-    return differences(
-        resample,
-        selected,
-        correction,
-        rows,
-        scored_studies,
-        effects,
-        agreement_values,
-    )
+    return differences(resample, selected, correction, scored, effects, agreement_values)
 
 
 @like_input

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -146,7 +146,7 @@ def domain_scores(
     """
     settings = Settings(finding_rule, study_rule, finding_key, missing)
     rows = scored_rows("domain_scores", scores, by, weight, settings, LEVELS, ["domain"])
-    return mean_scores("domain_scores", rows, scored_studies, ["domain"], resample)
+    return mean_scores("domain_scores", rows, scored_studies(rows), ["domain"], resample)
 
 
 @like_input
@@ -213,7 +213,7 @@ def model_scores(
     """
     settings = Settings(finding_rule, study_rule, finding_key, missing)
     rows = scored_rows("model_scores", scores, by, weight, settings, LEVELS)
-    return mean_scores("model_scores", rows, scored_studies, [], resample)
+    return mean_scores("model_scores", rows, scored_studies(rows), [], resample)
 
 
 def scored_rows(
@@ -239,7 +239,7 @@ def scored_studies(rows: Rows) -> Rows:
 def mean_scores(
     caller: str,
     rows: Rows,
-    studies_of_rows: Callable[[Rows], Rows],
+    studies: Rows,
     within: Sequence[str],
     resample: Bootstrap | None,
 ) -> pl.LazyFrame:
@@ -247,9 +247,9 @@ def mean_scores(
     if resample is not None:
         from evalframe.replication.uncertainty.scores import with_score_spreads
 
-        table = with_score_spreads(caller, resample, rows, studies_of_rows, within)
+        table = with_score_spreads(caller, resample, rows, studies, within)
     else:
-        table = means_of(studies_of_rows(rows), within)
+        table = means_of(studies, within)
     return table.rename(rows.keys.restore())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
 
 import polars as pl
@@ -105,23 +105,16 @@ def model_differences(
     settings = Settings(finding_rule, study_rule, finding_key, missing)
     caller, keys = "model_differences", comparison_keys(by, between)
     selected = selected_metrics(scores, metrics, human, agent)
-    rows = effects = None
+    scored = effects = None
     if {*selected} != {"ecs"}:
         rows = scored_rows(caller, scores, keys, weight, settings, LEVELS)
+        scored = rows, scored_studies(rows)
     if "ecs" in selected:
         effects = ecs_rows(
             *(caller, scores, "overall", keys, human, agent, weighting, finding_key, weight)
         )
         effects = rescaled(effects, weight)
-    return differences(
-        resample,
-        selected,
-        correction,
-        rows,
-        scored_studies,
-        effects,
-        agreement_values,
-    )
+    return differences(resample, selected, correction, scored, effects, agreement_values)
 
 
 def comparison_keys(by: By, between: IntoExpr) -> list[IntoExpr]:
@@ -155,12 +148,11 @@ def differences(
     resample: Bootstrap,
     selected: Sequence[Score],
     correction: Correction,
-    rows: Rows | None,
-    studies_of_rows: Callable[[Rows], Rows],
+    scored: tuple[Rows, Rows] | None,
     effects: EcsRows | None,
     values: Values,
 ) -> pl.LazyFrame:
-    """Differences in PAS of rows and in ECS of effects, if there are such, sorted."""
+    """Differences in PAS of rows and studies, and in ECS of effects, if there are such, sorted."""
     from evalframe.replication.uncertainty.scores import cluster_of, numbers
     from evalframe.resample.intervals import adjusted_p_values
     from evalframe.resample.paired import PAIRED_RESULT
@@ -168,10 +160,10 @@ def differences(
     check_choice("correction", correction, Correction)
     cluster = cluster_of("model_differences", resample)
     tables: list[pl.DataFrame] = []
-    if rows is not None:
-        restore = rows.keys.restore()
+    if scored is not None:
+        restore = scored[0].keys.restore()
         names = [name for name in selected if name != "ecs"]
-        tables.append(_score_differences(resample, rows, studies_of_rows, cluster, names))
+        tables.append(_score_differences(resample, *scored, cluster, names))
     if effects is not None:
         restore = effects.keys.restore()
         tables.append(_ecs_differences(resample, effects, cluster, values))
@@ -187,15 +179,14 @@ def differences(
 def _score_differences(
     method: Bootstrap,
     rows: Rows,
-    studies_of_rows: Callable[[Rows], Rows],
+    studies: Rows,
     cluster: Cluster,
     names: Sequence[str],
 ) -> pl.DataFrame:
     """Differences of all pairs of models in PAS, the keys under internal names."""
-    from evalframe.replication.uncertainty.scores import drawn_scores, rows_and_studies
+    from evalframe.replication.uncertainty.scores import drawn_scores
 
-    rows, _ = rows_and_studies("model_differences", rows, studies_of_rows, cluster)
-    drawn = drawn_scores(rows, cluster, None)
+    drawn = drawn_scores("model_differences", rows, studies, cluster, None)
     if missing := {*names} - {*drawn.metrics}:
         raise MissingColumnsError.of("model_differences", missing, rows.columns)
     # PAS is always computed: two models share the studies in which both have it.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
@@ -134,15 +134,19 @@ def with_score_spreads(
     caller: str,
     method: Bootstrap,
     rows: Rows,
-    studies_of_rows: Callable[[Rows], Rows],
+    studies: Rows,
     within: Sequence[str],
 ) -> pl.LazyFrame:
     """Scores of groups with uncertainty and ranks, under internal names of the keys."""
     cluster = cluster_of(caller, method)
-    rows, studies = rows_and_studies(caller, rows, studies_of_rows, cluster)
+    frames = pl.collect_all([rows.frame, studies.frame])
+    rows, studies = (
+        replace(each, frame=frame.lazy())
+        for each, frame in zip((rows, studies), frames, strict=True)
+    )
     table = means_of(studies, within).collect()
     group = [*rows.keys.inner, *within]
-    drawn = drawn_scores(rows, cluster, within[0] if within else None)
+    drawn = drawn_scores(caller, rows, studies, cluster, within[0] if within else None)
     among = [inner for inner, name in rows.keys.restore().items() if name != MODEL]
     among = [*(among if MODEL in rows.keys.names else []), *within]
     number = pl.struct(among).rank("dense") if among else pl.repeat(0, pl.len())
@@ -162,24 +166,17 @@ def with_score_spreads(
     return scores.with_columns(rank).with_columns(rank_columns(result.ranks)).lazy()
 
 
-def rows_and_studies(
-    caller: str, rows: Rows, studies_of_rows: Callable[[Rows], Rows], cluster: Cluster
-) -> tuple[Rows, Rows]:
-    """The findings or studies that are drawn, in memory, and the studies."""
+def drawn_scores(
+    caller: str, rows: Rows, studies: Rows, cluster: Cluster, within: str | None
+) -> Drawn:
+    """The scores of models, of studies that are drawn, within a column if any, or of findings."""
     if cluster == "study_id":
-        studies = _in_memory(studies_of_rows(rows))
-        return studies, studies
-    if rows.level == "studies":
+        rows = studies
+    elif rows.level == "studies":
         raise ParameterError(
             f"{caller}: to draw findings it needs a table of tests or findings, and this is one of "
             "studies; pass that, or draw studies, cluster='study_id'"
         )
-    findings = _in_memory(rows)
-    return findings, studies_of_rows(findings)
-
-
-def drawn_scores(rows: Rows, cluster: Cluster, within: str | None) -> Drawn:
-    """The scores of models, of studies that are drawn, within a column if any, or of findings."""
     scores = of_rows(rows)
     # Rows without data are left out of draws, as they are of scores.
     known = [] if rows.by_chance else [VALUE, *rows.columns & {"pas_normalised"}]
@@ -190,10 +187,6 @@ def drawn_scores(rows: Rows, cluster: Cluster, within: str | None) -> Drawn:
     # Each draw is within a study, so that studies stay, and means are over them as they are.
     of_models = {name: per("study_id", score).alias(name) for name, score in scores.items()}
     return Drawn(table, clusters_within(cluster, finding, within), of_models)
-
-
-def _in_memory(rows: Rows) -> Rows:
-    return replace(rows, frame=rows.frame.collect().lazy())
 
 
 def with_ecs_spreads(
