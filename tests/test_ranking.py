@@ -8,10 +8,11 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from scipy import stats
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.resample.entries import RANKS, rank_columns, rank_limits
+from evalframe.resample.ranks import RANKS, max_t_p_values, rank_sets
 
 COLUMNS = [
     *("rank", "model", "metric", "estimate", "std_error", "lower", "upper", "n_clusters"),
@@ -57,16 +58,24 @@ def by_model(frame):
     return sorted(frame.group_by("model"))
 
 
-def plain_ranks(points, drawn, level):
-    """Central ranks and rank sets by loops over pairs."""
+def plain_ranks(points, drawn, level, clusters):
+    """Central ranks and rank sets, in steps, by loops over pairs."""
     places = np.array([[1 + sum(row > value) for value in row] for row in drawn])
     ordered, tail = np.sort(places, axis=0), (1 - level) / 2 * (len(drawn) - 1)
     pairs = [*itertools.permutations(range(len(points)), 2)]
     errors = {(a, b): np.std(drawn[:, a] - drawn[:, b], ddof=1) for a, b in pairs}
     gap = {(a, b): points[a] - points[b] for a, b in pairs}
-    worst = [max((row[a] - row[b] - gap[a, b]) / errors[a, b] for a, b in pairs) for row in drawn]
-    bound = sorted(worst)[math.ceil(level * len(drawn)) - 1]
-    beats = {pair: gap[pair] > bound * errors[pair] for pair in pairs}
+    away = [{(a, b): (x[a] - x[b] - gap[a, b]) / errors[a, b] for a, b in pairs} for x in drawn]
+    freedom = {(a, b): min(clusters[a], clusters[b]) - 1 for a, b in pairs}
+    far = {}
+    for pair, f in freedom.items():
+        t = gap[pair] / errors[pair] / math.sqrt(1 + 1 / f)
+        far[pair] = stats.norm.isf(stats.t.sf(t, f))
+    beats = dict.fromkeys(pairs, False)
+    for _ in pairs:
+        worst = [max(x[pair] for pair in pairs if not beats[pair]) for x in away]
+        bound = sorted(worst)[math.ceil(level * len(drawn)) - 1]
+        beats = {pair: beats[pair] or far[pair] > bound for pair in pairs}
     count = range(len(points))
     least = [1 + sum(beats.get((b, a), False) for b in count) for a in count]
     most = [len(points) - sum(beats.get((a, b), False) for b in count) for a in count]
@@ -86,7 +95,14 @@ def plain_p_values(points, drawn):
     return found, adjusted
 
 
-@pytest.mark.parametrize("frame", [FOUR, systems(holes=0.3, a=0.8, b=0.5, c=0.7)])
+@pytest.mark.parametrize(
+    "frame",
+    [
+        FOUR,
+        systems(holes=0.3, a=0.8, b=0.5, c=0.7),
+        systems(items=6, a=0.8, b=0.7, c=0.4, d=0.45, e=0.6, f=0.55),
+    ],
+)
 def test_all_columns_as_by_plain_loops(frame):
     found = rank(frame, resample=PERCENTILE).sort("model")
     assert sorted(found.columns) == sorted(COLUMNS)
@@ -94,14 +110,15 @@ def test_all_columns_as_by_plain_loops(frame):
     assert found["estimate"].to_list() == pytest.approx(points)
     assert found["std_error"].to_list() == pytest.approx(np.std(drawn, axis=0, ddof=1))
     assert found["lower"].to_list() == pytest.approx(np.quantile(drawn, 0.025, axis=0))
-    for name, expected in zip(RANKS, plain_ranks(points, drawn, 0.95), strict=True):
+    clusters = [part["item"].n_unique() for _, part in by_model(frame)]
+    for name, expected in zip(RANKS, plain_ranks(points, drawn, 0.95, clusters), strict=True):
         assert found[name].to_list() == expected, name
     best = int(np.argmax(points))
     for name, tests in zip(("p_value", "p_adjusted"), plain_p_values(points, drawn), strict=True):
         pairs = [tests.get((min(best, a), max(best, a))) for a in range(len(points))]
         assert found[name].to_list() == pytest.approx(pairs), name
     assert found["rank"].to_list() == [1 + sum(points > point) for point in points]
-    assert found["n_clusters"].to_list() == [part["item"].n_unique() for _, part in by_model(frame)]
+    assert found["n_clusters"].to_list() == clusters
 
 
 @pytest.mark.parametrize("interval", ["expanded_bca", "percentile", "bca", "normal"])
@@ -296,18 +313,52 @@ def test_missing_columns_are_named():
         rank(FOUR, between="system")
 
 
-def test_rank_sets_are_the_golden_ones(golden):
+def test_rank_sets_and_max_t_are_the_golden_ones(golden):
     cases = [case for case in golden("inference/ranks")["cases"] if case["kind"] == "all_pairs"]
     assert len(cases) == 20
     for case in cases:
         given, expected = case["inputs"], case["expected"]
         points, drawn = np.array(given["estimate"]), np.array(given["replicates"])
-        count = np.full(len(points), 9)
-        limits = rank_limits(points, drawn, np.zeros_like(count), given["level"], count)
-        for name in ("rank_set_lower", "rank_set_upper"):
-            assert limits[name].tolist() == expected[name], case["id"]
-        *_, tied = rank_columns(limits)
-        # The golden ones go on in steps, which can only find more that are not tied.
-        assert all(
-            mine >= other for mine, other in zip(tied, expected["tied_with_best"], strict=True)
-        )
+        board, many = np.zeros(len(points), dtype=np.int64), np.full(len(points), np.inf)
+        lower, upper = rank_sets(points, drawn, board, given["level"], many)
+        assert lower.tolist() == expected["stepdown_lower"], case["id"]
+        assert upper.tolist() == expected["stepdown_upper"], case["id"]
+        assert (lower == 1).tolist() == expected["tied_with_best"], case["id"]
+        left, right, p = max_t_p_values(points, drawn, board, many)
+        found = dict(zip(zip(left.tolist(), right.tolist(), strict=True), p.tolist(), strict=True))
+        pairs = [found[a, b] for a, b in expected["pairs"]]
+        assert pairs == pytest.approx(expected["p_adjusted_romano_wolf"], abs=1e-12), case["id"]
+
+
+def test_max_t_by_hand():
+    # Replicates move one of two entries. Errors of differences are 1 to the third, else sqrt(2).
+    drawn = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0]]) * np.sqrt(1.5)
+    points = np.array([3.0, 2.0, 0.0])
+    left, right, p = max_t_p_values(points, points + drawn, np.zeros(3, np.int64), np.full(3, 1e12))
+    found = dict(zip(zip(left.tolist(), right.tolist(), strict=True), p.tolist(), strict=True))
+    # No deviation, at most sqrt(1.5), is as large as 3 or 2; each is as large as the rest, 0.71.
+    assert found == pytest.approx({(0, 2): 1 / 5, (1, 2): 1 / 5, (0, 1): 1.0})
+
+
+def test_max_t_of_rank():
+    holm, joint = rank(FOUR), rank(FOUR, correction="max_t")
+    assert_frame_equal(joint.drop("p_adjusted"), holm.drop("p_adjusted"))
+    least = 1 / (METHOD.n + 1)
+    for row in joint[1:].select("p_value", "p_adjusted", "tied_with_best").iter_rows(named=True):
+        assert max(least, row["p_value"]) <= row["p_adjusted"] <= 1
+        assert row["tied_with_best"] == (row["p_adjusted"] > 0.05)
+    two = FOUR.filter(pl.col("model").is_in(["a", "c"]))
+    both = pl.concat([two.with_columns(half=pl.lit(half)) for half in ("x", "y")])
+    alone, again = rank(two, correction="max_t"), rank(both, by="half", correction="max_t")
+    (p,) = alone["p_adjusted"].drop_nulls()
+    assert again["p_adjusted"].drop_nulls().to_list() == pytest.approx([min(1.0, 2 * p)] * 2)
+
+
+def test_what_is_drawn_of_a_metric_of_units():
+    nested = rank(FOUR, ef.per("task", ef.mean_score()))
+    columns = ["n_units", "n_units_missing", "drawn", "unit_drop_rate"]
+    assert nested.columns == [*COLUMNS, *columns]
+    wanted = ef.evaluate(FOUR, ef.per("task", ef.mean_score()), by="model", resample=METHOD)
+    assert_frame_equal(nested.sort("model").select(columns), wanted.select(columns))
+    with pytest.raises(ParameterError, match="a column 'drawn' of its own"):
+        rank(FOUR, ef.per("task", ef.mean_score()), by=pl.lit(1).alias("drawn"))

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
-from evalframe.comparison import Correction
 from evalframe.core.choices import check_choice
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
 
 Best: TypeAlias = Literal["highest", "lowest"]
+Correction: TypeAlias = Literal["holm", "bonferroni", "max_t", "none"]
 
 
 @like_input
@@ -44,11 +44,13 @@ def rank(
     `compare` takes those that both sides have.
 
     Two corrections are told. `tied_with_best` and the rank sets compare all pairs of systems of a
-    group at once, by the largest deviation of a replicate; with 30 clusters they are too certain,
-    see `ef.explain("intervals")`. `p_adjusted` corrects the p-values of all pairs in all groups, as
-    `compare` does: the best is found in the same data, so its own pairs would be too small a
-    family. With n draws none of m pairs is adjusted below 2 m / (n + 1) by percentiles: many
-    systems need many draws.
+    group at once, by the largest deviation of a replicate, in steps, and wider for few clusters as
+    `expanded` intervals are. `p_adjusted` corrects the p-values of all pairs in all groups: the
+    best is found in the same data, so its own pairs would be too small a family. `holm` takes each
+    p-value for itself, as `compare` does, and with n draws adjusts none of m pairs below
+    2 m / (n + 1) by percentiles: many systems need many draws, or `max_t`, which asks how far the
+    farthest pair of a joint replicate deviates. That uses what the pairs have in common, and
+    resolves 1 / (n + 1) whatever their number; see `ef.explain("intervals")`.
 
     Args:
         frame: Records, one row each; of a LazyFrame the result is lazy.
@@ -58,7 +60,8 @@ def rank(
         by: Group keys; each group has its ranks.
         weight: How often each row counts.
         best: Which end is the best; by default the metric's direction says it.
-        correction: As for `compare`; of `p_adjusted` only.
+        correction: Of `p_adjusted`: `holm`, `bonferroni` and `none` as for `compare`; `max_t` by
+            the joint replicates of a group, times the number of groups, and never below `p_value`.
         level: Of intervals and rank sets; by default that of `resample`.
 
     Returns:
@@ -68,8 +71,9 @@ def rank(
         `rank_set_lower` and `rank_set_upper` (ranks that remain after a simultaneous comparison of
         all pairs), `tied_with_best` (no system is significantly better), `p_value` (two-sided,
         that the system equals the best; the largest if several are; null for the best) and
-        `p_adjusted`. Sorted by groups, rank and system. A system with one cluster has no error and
-        no p-value, and any rank.
+        `p_adjusted`; of a metric of units also `n_units`, `n_units_missing`, `drawn` and
+        `unit_drop_rate`. Sorted by groups, rank and system. A system with one cluster has no error
+        and no p-value, and any rank.
 
     Raises:
         ParameterError: No group has two systems; a metric without a state, or without a direction
@@ -77,7 +81,8 @@ def rank(
         MissingColumnsError: The frame lacks a column.
 
     References:
-        Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for ranks.
+        Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for ranks; Romano and Wolf (2005),
+        Exact and approximate stepdown methods, of `max_t`.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -90,6 +95,7 @@ def rank(
         [(1, 'a', 1, 2), (1, 'c', 1, 2), (3, 'b', 3, 3)]
     """
     from evalframe.core import tables
+    from evalframe.core.per import units_of
     from evalframe.core.states import States
     from evalframe.resample.entries import RANKED, ranked_systems
     from evalframe.resample.methods import Bootstrap
@@ -112,7 +118,8 @@ def rank(
     method = resample if level is None else replace(resample, level=level)
     cluster = named_cluster("rank", method)
     lazy, outer = tables.lazy(frame), tables.Keys.of(by)
-    keys = tables.Keys.of([*outer.exprs, as_expr(between)], RANKED)
+    taken = (*RANKED, *(tables.NESTED if units_of(bounds[0]) else ()))
+    keys = tables.Keys.of([*outer.exprs, as_expr(between)], taken)
     tables.check_units(bounds, keys)
     tables.check_columns(lazy, exprs, *keys.exprs, cluster)
     is_lowest = _best_end(bounds[0], best) == "lowest"

@@ -6,7 +6,7 @@ import pytest
 
 import evalframe as ef
 from evalframe.replication.agreement.studies import domain_scores, model_scores
-from evalframe.resample.entries import RANKS, rank_intervals, rank_sets, ranked
+from evalframe.resample.ranks import RANKS, rank_intervals, rank_sets, ranked
 from replication.score_data import drawn_tables, studied
 
 METHOD = ef.Bootstrap(cluster="study_id", n=60, seed=5)
@@ -46,7 +46,7 @@ def test_ranks_are_those_of_naive_replicates():
     drawn = np.array([model_scores(t)["pas"] for t in drawn_tables(METHOD, tests, ["study_id"])])
     points, board = found["pas"].to_numpy(), np.zeros(5, dtype=np.int64)
     lower, upper = rank_intervals(drawn, board, METHOD.level)
-    least, most = rank_sets(points, drawn, board, METHOD.level)
+    least, most = rank_sets(points, drawn, board, METHOD.level, found["n_clusters"].to_numpy())
     for name, expected in zip(
         ("rank", *RANKS), (ranked(points[None])[0], lower, upper, least, most), strict=True
     ):

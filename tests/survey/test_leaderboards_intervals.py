@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.core.errors import ParameterError
 from evalframe.resample import draws
-from evalframe.resample.entries import rank_sets, ranked
+from evalframe.resample.ranks import rank_sets, ranked
 from evalframe.survey.boards.leaderboard import leaderboard
 from evalframe.survey.boards.rows import segment_scores
 from evalframe.survey.scoring import mean_score
@@ -229,7 +229,7 @@ def test_rank_sets_hold_what_is_certain():
     rng = np.random.default_rng(0)
     points = np.array([0.9, 0.5, 0.49, np.nan])
     drawn = points + 0.01 * rng.standard_normal((500, 4))
-    lower, upper = rank_sets(points, drawn, np.zeros(4, dtype=np.int64), 0.95)
+    lower, upper = rank_sets(points, drawn, np.zeros(4, dtype=np.int64), 0.95, np.full(4, 30))
     assert lower[:3].tolist() == [1, 2, 2]
     assert upper[:3].tolist() == [1, 3, 3]
     assert np.isnan([lower[3], upper[3]]).all()

@@ -2,160 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from evalframe.core.special import DECIMALS, ranks
+from evalframe.core.special import ranks
 from evalframe.core.states import States
-from evalframe.core.tables import Keys
+from evalframe.core.tables import NESTED, Keys
 from evalframe.resample import intervals
 from evalframe.resample.contraction import GROUP
 from evalframe.resample.draws import BATCH, BOARD, Boards, Pool, left_out, pools
+from evalframe.resample.levels import drawn_of
 from evalframe.resample.paired import delta_of, rounding
+from evalframe.resample.ranks import RANKS, max_t_p_values, rank_columns, rank_limits
 from evalframe.resample.uncertainty import Estimated, estimated, number_groups
 
 if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
     from evalframe.core.segments import Floats, Ints
     from evalframe.resample.methods import Bootstrap
-
-
-RANKS = ("rank_lower", "rank_upper", "rank_set_lower", "rank_set_upper")
-"""What is known of the rank of an entry: its central ranks, and those that it may have."""
-
-_HELD = 1 << 23
-
-
-def rank_limits(
-    points: Floats, drawn: Floats, group: Ints, level: float, clusters: Ints
-) -> dict[str, Floats]:
-    """The `RANKS` of each entry, NaN if undefined; `group` is the board of an entry."""
-    # With one cluster nothing varies, so nothing is certain: such an entry has no central ranks,
-    # and any rank can be its own.
-    points, drawn = (np.round(scores, DECIMALS) for scores in (points, drawn))
-    blank = np.where(clusters < 2, np.nan, 0.0)
-    central = [ends + blank for ends in rank_intervals(drawn, group, level)]
-    sets = rank_sets(points, drawn + blank, group, level)
-    return dict(zip(RANKS, (*central, *sets), strict=True))
-
-
-def rank_columns(limits: Mapping[str, Floats]) -> list[pl.Series]:
-    """The `RANKS` as columns, and `tied_with_best`: no other is better beyond doubt."""
-    ranks = [pl.Series(name, limits[name]).fill_nan(None).cast(pl.Int64) for name in RANKS]
-    return [*ranks, (ranks[RANKS.index("rank_set_lower")] == 1).alias("tied_with_best")]
-
-
-def rank_intervals(drawn: Floats, group: Ints, level: float) -> tuple[Floats, Floats]:
-    """Central ranks of each entry over the replicates, 1 is best; NaN has no rank."""
-    lower, upper = (np.full(len(group), np.nan) for _ in range(2))
-    tail = (1.0 - level) / 2.0
-    for grid in _grids(group, len(drawn)):
-        ranks = ranked(drawn[:, grid]).reshape(len(drawn), -1)
-        entries = grid.ravel()
-        valid = ~np.isnan(ranks).all(axis=0)
-        ordered = np.sort(ranks, axis=0)[:, valid]
-        count = (~np.isnan(ordered)).sum(axis=0)
-        # The outer ranks, so that at least the level is covered.
-        first = np.floor(tail * (count - 1)).astype(np.int64)
-        last = np.ceil((1.0 - tail) * (count - 1)).astype(np.int64)
-        column = np.arange(ordered.shape[1])
-        indices = entries[valid]
-        lower[indices], upper[indices] = ordered[first, column], ordered[last, column]
-    return lower, upper
-
-
-def rank_sets(points: Floats, drawn: Floats, group: Ints, level: float) -> tuple[Floats, Floats]:
-    """The ranks that each entry can have, at a simultaneous level."""
-    # A difference of two entries is certain if it exceeds c of its standard errors, where c is the
-    # quantile of the largest such deviation of a replicate over all pairs of a board. Then with the
-    # chance of `level` every entry's true rank lies in its set. Mogstad, Romano, Shaikh and Wilhelm
-    # (2024), Inference for ranks with applications to mobility across neighbourhoods and academic
-    # achievement across countries.
-    lower, upper = (np.full(len(group), np.nan) for _ in range(2))
-    for grid in _grids(group, 1):
-        score = points[grid]
-        delta = score[:, :, None] - score[:, None, :]
-        error = _errors(drawn, grid)
-        worst = _largest_deviations(drawn, grid, delta, error)
-        bound = _quantile(worst, level)[:, None, None] * error
-        with np.errstate(invalid="ignore"):
-            better = delta > bound + 1e-12
-        valid = ~np.isnan(score)
-        above = 1.0 + better.sum(axis=1)
-        below = valid.sum(axis=1)[:, None] - better.sum(axis=2)
-        lower[grid] = np.where(valid, above, np.nan)
-        upper[grid] = np.where(valid, below, np.nan)
-    return lower, upper
-
-
-def ranked(scores: Floats) -> Floats:
-    """Ranks along the last axis, the largest first; ties share the better, NaN has none."""
-    order = np.argsort(-scores, axis=-1, kind="stable")
-    ordered = np.take_along_axis(scores, order, axis=-1)
-    new = np.ones(scores.shape, dtype=np.bool_)
-    new[..., 1:] = ordered[..., 1:] != ordered[..., :-1]
-    position = np.maximum.accumulate(np.where(new, np.arange(scores.shape[-1]), 0), axis=-1)
-    ranks = np.empty(scores.shape)
-    np.put_along_axis(ranks, order, position + 1.0, axis=-1)
-    return np.where(np.isnan(scores), np.nan, ranks)
-
-
-def _grids(group: Ints, replicates: int) -> Iterator[Ints]:
-    """Entries of leaderboards of one size, as leaderboards by places, some at a time."""
-    order = np.argsort(group, kind="stable")
-    _, sizes = np.unique(group, return_counts=True)
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    for size in np.unique(sizes):
-        same = np.flatnonzero(sizes == size)
-        batch = max(1, _HELD // (size * max(replicates, size)))
-        for first in range(0, len(same), batch):
-            chosen = same[first : first + batch]
-            yield order[starts[chosen][:, None] + np.arange(size)]
-
-
-def _chunks(drawn: Floats, grid: Ints) -> Iterator[Floats]:
-    """Differences of all pairs, some replicates at a time."""
-    rows = max(1, _HELD // (grid.size * grid.shape[1]))
-    for first in range(0, len(drawn), rows):
-        part = drawn[first : first + rows][:, grid]
-        yield part[..., :, None] - part[..., None, :]
-
-
-def _errors(drawn: Floats, grid: Ints) -> Floats:
-    """Standard errors of the differences of all pairs, over replicates in which both are known."""
-    shape = (grid.shape[0], grid.shape[1], grid.shape[1])
-    first = drawn[0][grid]
-    shift = np.nan_to_num(first[..., :, None] - first[..., None, :])
-    count, total, squares = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    for pairs in _chunks(drawn, grid):
-        valid = ~np.isnan(pairs)
-        away = np.where(valid, pairs - shift, 0.0)
-        count += valid.sum(axis=0)
-        total += away.sum(axis=0)
-        squares += (away**2).sum(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        variance = (squares - total**2 / count) / (count - 1)
-        return np.where(count > 1, np.sqrt(np.maximum(variance, 0.0)), np.nan)
-
-
-def _largest_deviations(drawn: Floats, grid: Ints, delta: Floats, error: Floats) -> Floats:
-    """The largest deviation of each replicate over all pairs of a leaderboard, in errors."""
-    varies = error > 1e-12
-    scale = np.where(varies, error, 1.0)
-    parts = []
-    for pairs in _chunks(drawn, grid):
-        away = np.where(varies, np.abs(pairs - delta) / scale, 0.0)
-        parts.append(np.nan_to_num(away, nan=0.0).max(axis=(-2, -1)))
-    return np.concatenate(parts)
-
-
-def _quantile(worst: Floats, level: float) -> Floats:
-    position = int(np.ceil(level * len(worst))) - 1
-    quantile: Floats = np.sort(worst, axis=0)[position]
-    return quantile
 
 
 SPREAD = intervals.Spread._fields
@@ -302,20 +169,36 @@ def ranked_systems(
         assert result.drawn is not None
         points, drawn = sign * result.points[0], sign * result.drawn[0]
         limits = rank_limits(points, drawn, board[here], method.level, pool.varying)
-        spread = {name: values[0] for name, values in result.spread._asdict().items()}
-        columns = {"estimate": result.points[0], **spread, "n_clusters": pool.counts}
+        columns = {"estimate": result.points[0], "n_clusters": pool.counts}
+        columns |= {name: values[0] for name, values in result.spread._asdict().items()}
+        (of_units,) = drawn_of(pool.states)
+        if of_units is not None:
+            columns |= {name: result.counts[name][0] for name in NESTED if name in result.counts}
         rows.append(
             groups[pool.groups].with_columns(
                 pool.groups.alias(GROUP),
                 boards[pool.groups],
                 *(pl.Series(name, values) for name, values in columns.items()),
                 *rank_columns(limits),
+                drawn=pl.lit(of_units),
             )
         )
-        tests.append(_pair_tests(method, pool, result, boards, rounding(metric)))
+        pairs = _pair_tests(method, pool, result, boards, rounding(metric))
+        if correction == "max_t":
+            left, right, p = max_t_p_values(points, drawn, board[here], pool.varying)
+            ends = {"left": pool.groups[left], "right": pool.groups[right], "p_adjusted": p}
+            pairs = pairs.join(pl.DataFrame(ends), on=["left", "right"])
+        tests.append(pairs)
     pairs = pl.concat(tests)
-    adjusted = intervals.adjusted_p_values(pairs["p_value"].to_numpy(), correction)
-    pairs = pairs.with_columns(pl.Series("p_adjusted", adjusted)).fill_nan(None)
+    if correction == "max_t":
+        # Draws are joint within a group; groups are corrected by Bonferroni.
+        tested = pairs.filter(pl.col("p_value").is_not_nan())["left"]
+        joint = (pl.col("p_adjusted") * boards[tested].n_unique()).clip(upper_bound=1.0)
+        pairs = pairs.with_columns(pl.max_horizontal("p_value", joint).alias("p_adjusted"))
+    else:
+        adjusted = intervals.adjusted_p_values(pairs["p_value"].to_numpy(), correction)
+        pairs = pairs.with_columns(pl.Series("p_adjusted", adjusted))
+    pairs = pairs.fill_nan(None)
     floats = ["estimate", *SPREAD]
     table = pl.concat(rows).with_columns(pl.col(floats).fill_nan(None))
     table = table.with_columns(
@@ -328,7 +211,7 @@ def ranked_systems(
     largest = against.group_by("left").agg(pl.col("p_value", "p_adjusted").max())
     table = table.join(largest, left_on=GROUP, right_on="left", how="left")
     table = table.sort(*by, "rank", system, nulls_last=[*[False] * len(by), True, False])
-    return table.select(*by, RANKED[0], system, *RANKED[1:])
+    return table.select(*by, RANKED[0], system, *RANKED[1:], *(NESTED if of_units else ()))
 
 
 def _pair_tests(

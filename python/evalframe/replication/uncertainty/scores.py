@@ -18,7 +18,8 @@ from evalframe.replication.agreement.pooling import of_rows
 from evalframe.replication.agreement.scored_tests import VALUE
 from evalframe.replication.agreement.studies import means_of
 from evalframe.replication.uncertainty.concordance import concordance, with_effects
-from evalframe.resample.entries import Ranking, entry_spreads, rank_columns
+from evalframe.resample.entries import Ranking, entry_spreads
+from evalframe.resample.ranks import rank_columns
 
 if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr

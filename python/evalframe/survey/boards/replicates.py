@@ -20,9 +20,9 @@ from evalframe.resample.entries import (
     Entries,
     Ranking,
     entry_spreads,
-    rank_columns,
     unknown,
 )
+from evalframe.resample.ranks import rank_columns
 from evalframe.standard.summaries import mean
 from evalframe.survey.boards.rows import CLUSTER, MASS, SIZE
 
