@@ -89,6 +89,21 @@ def test_boundaries_are_the_first_rows_of_runs(starts):
     assert segments.boundaries(levels, starts).tolist() == expected
 
 
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("count", [0, 1, 3, 70_000])
+def test_levels_are_ordered_within_any_number_of_segments(count, descending):
+    rng = np.random.default_rng(count)
+    starts = segments.starts_of(rng.integers(0, 4, count))
+    levels = rng.integers(0, 3, starts[-1]).astype(float)
+    levels[::7] = np.nan
+    order = segments.order_within(levels, starts, descending=descending)
+    segment = np.repeat(np.arange(count), np.diff(starts))
+    expected = np.lexsort([-levels if descending else levels, segment])
+    assert sorted(order) == list(range(len(levels)))
+    np.testing.assert_array_equal(segment[order], segment)
+    np.testing.assert_array_equal(levels[order], levels[expected])
+
+
 def test_zeros_of_both_signs_are_one_level_and_so_are_infinities():
     levels = np.array([np.inf, np.inf, 0.0, -0.0, -np.inf, -np.inf])
     assert segments.boundaries(levels, np.array([0, 6])).tolist() == [0, 2, 4]
