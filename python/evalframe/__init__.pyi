@@ -37,6 +37,7 @@ from evalframe.evaluation import (
     merge as merge,
     partial as partial,
 )
+from evalframe.logs.checking import check_logs as check_logs
 from evalframe.logs.every_eval_ever.reading import read_every_eval_ever as read_every_eval_ever
 from evalframe.logs.helm.reading import read_helm as read_helm
 from evalframe.logs.inspect.reading import read_inspect as read_inspect

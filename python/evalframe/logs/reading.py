@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import polars as pl
 from polars.io.plugins import register_io_source
@@ -32,6 +32,9 @@ from evalframe.logs.table import (
     typed,
     wanted,
 )
+
+if TYPE_CHECKING:
+    from evalframe.logs.checking import Check
 
 Paths: TypeAlias = str | Path | Sequence[str | Path]
 
@@ -98,11 +101,13 @@ class Format:
         constants: Columns of a log that are the same in all rows, of those that are cheap to read.
         read: Frames of a log with at least the wanted columns it has, any more, in any order;
             metadata as JSON text. It counts what it leaves out, and raises InputError.
+        check: Published aggregates of a log, recomputed.
     """
 
     recognise: Callable[[Path, bytes], bool]
     constants: Callable[[Log], dict[str, str | None]]
     read: Callable[[Log, Wanted, Counter[str]], Iterable[pl.DataFrame]]
+    check: Callable[[Log], Iterable[Check]]
 
 
 def read_logs(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from msgspec import Raw
 
 from evalframe.core.documents import decoded
 from evalframe.core.errors import InputError
+from evalframe.logs.checking import Check
 from evalframe.logs.lines import NULL, Lines, Whole, as_text, inside, lines_of
 from evalframe.logs.reading import Format, Log, Paths, read_logs
 from evalframe.logs.table import DTYPES, METADATA, Wanted
@@ -33,6 +34,7 @@ UNKNOWN = -1.0
 
 _LINE = {"run_id": pl.String, "task": pl.String, "result": pl.String, "score": pl.Float64}
 _RESULT = {
+    "place": pl.Int64,
     "scorer": pl.String,
     "score_name": pl.String,
     "dataset": pl.String,
@@ -230,21 +232,18 @@ def _epoch(raw: Raw) -> int:
 
 def _with_results(frame: pl.DataFrame, results: Sequence[Any]) -> pl.DataFrame:
     """Lines with what the published result says that they belong to."""
-    ids = {inside(each, "evaluation_result_id"): each for each in results}
+    ids = {inside(each, "evaluation_result_id"): n for n, each in enumerate(results)}
     named = Counter(inside(each, "evaluation_name") for each in results)
-    names = {inside(each, "evaluation_name"): each for each in results}
+    names = {inside(each, "evaluation_name"): n for n, each in enumerate(results)}
     datasets = {inside(each, "source_data", "dataset_name") for each in results}
     dataset = datasets.pop() if len(datasets) == 1 else None
     pairs = frame.select("result", "task").unique()
-    found = [
-        ids.get(result)
-        if result is not None and result in ids
-        else names[task]
-        if named[task] == 1
-        else None
-        for result, task in pairs.rows()
-    ]
+    alone = {name: place for name, place in names.items() if named[name] == 1}
+    ids.pop(None, None)
+    places = [ids.get(result, alone.get(task)) for result, task in pairs.rows()]
+    found = [None if place is None else results[place] for place in places]
     columns = {
+        "place": places,
         "scorer": [metric_of(each) for each in found],
         "score_name": [
             as_text(inside(each, "metric_config", PARAMETERS, "score_name")) for each in found
@@ -262,4 +261,18 @@ def _with_results(frame: pl.DataFrame, results: Sequence[Any]) -> pl.DataFrame:
     return joined.with_columns(score=pl.when(~is_unknown).then("score"))
 
 
-FORMAT = Format(_recognise, _constants, _read)
+def _check(log: Log) -> Iterator[Check]:
+    """The mean of the samples that belong to one published result."""
+    published = Published(log.path)
+    (frame,) = _read(log, Wanted(frozenset({"score"})), Counter())
+    means = frame.group_by("place").agg(pl.col("score").mean())
+    known = dict(means.drop_nulls().rows())
+    for place, each in enumerate(published.results):
+        score = inside(each, "score_details", "score")
+        if isinstance(score, int | float) and not isinstance(score, bool):
+            note = None if place in known else "no sample names this result alone"
+            task = as_text(inside(each, "evaluation_name"))
+            yield Check(task, metric_of(each), None, "mean", None, score, known.get(place), note)
+
+
+FORMAT = Format(_recognise, _constants, _read, _check)

@@ -6,24 +6,22 @@ opened for columns that need it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.documents import decoded
-from evalframe.core.errors import InputError
 from evalframe.logs.helm import requests, stats
-from evalframe.logs.lines import as_json, as_text, inside
+from evalframe.logs.helm.checking import check
+from evalframe.logs.helm.run import SPEC, facts
 from evalframe.logs.reading import Format, Log, Paths, find, scan
 from evalframe.logs.table import Wanted, wanted
 
 if TYPE_CHECKING:
     from collections import Counter
 
-_SPEC = "run_spec.json"
 _CORE = (
     r"^((quasi_|prefix_|quasi_prefix_)?exact_match|f1_score|rouge_l|bleu_.*|classification_.*"
     r"|ifeval_strict_accuracy|chain_of_thought_correctness|math_equiv.*)(@\d+)?$"
@@ -81,33 +79,7 @@ def read_helm(
 
 
 def _recognise(path: Path, head: bytes) -> bool:
-    return not head and all((path / name).is_file() for name in (_SPEC, stats.FILE))
-
-
-def run_spec(folder: Path) -> Mapping[str, Any]:
-    """What was run."""
-    path = folder / _SPEC
-    found = decoded(path.read_bytes(), str(path))
-    if not isinstance(found, dict) or not isinstance(found.get("name"), str):
-        raise InputError(f"{path}: a run of HELM has a name; is it the right file?")
-    return found
-
-
-def _constants(log: Log) -> dict[str, str | None]:
-    spec = run_spec(log.path)
-    name = as_text(spec["name"])
-    deployment = inside(spec, "adapter_spec", "model_deployment")
-    return {
-        "log": log.name,
-        "format": log.format,
-        "run_id": name,
-        "log_id": name,
-        "task": str(name).partition(":")[0],
-        "task_version": None,
-        "model": as_text(inside(spec, "adapter_spec", "model")),
-        "model_args": None if deployment is None else as_json(deployment),
-        "dataset": as_text(inside(spec, "scenario_spec", "class_name")),
-    }
+    return not head and all((path / name).is_file() for name in (SPEC, stats.FILE))
 
 
 def _read(log: Log, wanted: Wanted, counts: Counter[str]) -> Iterable[pl.DataFrame]:
@@ -135,15 +107,10 @@ def _read(log: Log, wanted: Wanted, counts: Counter[str]) -> Iterable[pl.DataFra
             counts["no_record"] += rows.select(stats.KEY).n_unique()
             rows = rows.with_columns(confidence=pl.lit(None, pl.Float64))
     yield rows.with_columns(
-        pl.lit(value, pl.String).alias(name) for name, value in _constants(log).items()
+        pl.lit(value, pl.String).alias(name) for name, value in facts(log).items()
     ).with_columns(
         scorer="name",
-        score_name=pl.concat_str(
-            pl.concat_str("split", "sub_split", separator="/", ignore_nulls=True),
-            stats.name_of(pl.col("perturbation")),
-            separator=":",
-            ignore_nulls=True,
-        ),
+        score_name=stats.score_name(),
         epoch=pl.col("trial") + 1,
     )
 
@@ -153,4 +120,4 @@ def _joined(rows: pl.DataFrame, values: pl.DataFrame) -> pl.DataFrame:
     return rows.join(values, on=stats.KEY, how="left", nulls_equal=True, maintain_order="left")
 
 
-FORMAT = Format(_recognise, _constants, _read)
+FORMAT = Format(_recognise, facts, _read, check)

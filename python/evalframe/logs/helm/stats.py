@@ -59,9 +59,18 @@ def canonical(perturbation: dict[str, Any] | None) -> str | None:
     return None if perturbation is None else json.dumps(perturbation, sort_keys=True)
 
 
-def name_of(perturbation: pl.Expr) -> pl.Expr:
-    """The name of a perturbation."""
-    return perturbation.str.json_path_match("$.name")
+def score_name() -> pl.Expr:
+    """The split of a stat, with its perturbation after a colon; the worst of it with `worst`."""
+    field = pl.col("perturbation").str.json_path_match
+    computed_on = field("$.computed_on")
+    is_derived = computed_on != "perturbed"
+    return pl.concat_str(
+        pl.concat_str("split", "sub_split", separator="/", ignore_nulls=True),
+        field("$.name"),
+        pl.when(is_derived).then(computed_on),
+        separator=":",
+        ignore_nulls=True,
+    )
 
 
 def read_stats(folder: Path) -> pl.DataFrame:

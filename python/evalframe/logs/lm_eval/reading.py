@@ -7,17 +7,15 @@ which version and how many documents. Without it those columns are null.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.documents import decoded
-from evalframe.core.errors import InputError
 from evalframe.logs.lines import as_json, as_text, inside
+from evalframe.logs.lm_eval.checking import check
+from evalframe.logs.lm_eval.run import Samples
 from evalframe.logs.lm_eval.samples import METRIC, read_lines, score_of
 from evalframe.logs.reading import Format, Log, Paths, read_logs
 from evalframe.logs.table import Score, Wanted, rectangular
@@ -25,62 +23,7 @@ from evalframe.logs.table import Score, Wanted, rectangular
 if TYPE_CHECKING:
     from collections import Counter
 
-_NAME = re.compile(r"(?:samples_)?(.+?)(?:_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?))?\.jsonl")
 _BEGIN = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"doc_id"\s*:')
-
-
-@dataclass(frozen=True)
-class Samples:
-    """A file of samples, and what the results of its run say about it."""
-
-    path: Path
-
-    @cached_property
-    def named(self) -> tuple[str, str | None]:
-        """The task and the date of the run, as the name of the file says."""
-        found = _NAME.fullmatch(self.path.name)
-        return (found[1], found[2]) if found else (self.path.stem, None)
-
-    @property
-    def task(self) -> str:
-        """The task."""
-        return self.named[0]
-
-    @cached_property
-    def results_file(self) -> Path | None:
-        """The results of the same date."""
-        date = self.named[1]
-        found = sorted(self.path.parent.glob(f"*_{date}.json")) if date else []
-        first = self.path.with_name(f"results_{date}.json")
-        return first if first in found else found[0] if found else None
-
-    @cached_property
-    def results(self) -> Mapping[str, Any]:
-        """The results of the run, empty if there are none."""
-        if self.results_file is None:
-            return {}
-        found = decoded(self.results_file.read_bytes(), str(self.results_file))
-        if not isinstance(found, dict) or not isinstance(found.get("results"), dict):
-            raise InputError(
-                f"{self.results_file}: no results of lm-evaluation-harness; is it the right file?"
-            )
-        return found
-
-    def of_task(self, key: str) -> Any:
-        """The entry of the task in a part of the results."""
-        return inside(self.results, key, self.task)
-
-    @property
-    def delimiter(self) -> str:
-        """What stands between a prompt and its choices."""
-        found = inside(self.of_task("configs"), "target_delimiter")
-        return found if isinstance(found, str) else " "
-
-    @property
-    def n_documents(self) -> int | None:
-        """How many documents were evaluated."""
-        found = inside(self.of_task("n-samples"), "effective")
-        return found if isinstance(found, int) else None
 
 
 def read_lm_eval(
@@ -191,4 +134,4 @@ def _read(log: Log, wanted: Wanted, counts: Counter[str]) -> Iterable[pl.DataFra
     )
 
 
-FORMAT = Format(_recognise, _constants, _read)
+FORMAT = Format(_recognise, _constants, _read, check)

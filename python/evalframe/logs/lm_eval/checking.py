@@ -1,0 +1,135 @@
+"""Published results of lm-evaluation-harness, recomputed from the lines of a task."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from evalframe.logs.checking import Check
+from evalframe.logs.lines import inside
+from evalframe.logs.lm_eval.aggregates import (
+    AGGREGATIONS,
+    MOST_DRAWS,
+    OF_METRIC,
+    Array,
+    standard_error,
+)
+from evalframe.logs.lm_eval.run import Samples
+from evalframe.logs.lm_eval.samples import METRIC, read_lines
+from evalframe.logs.table import Wanted
+
+if TYPE_CHECKING:
+    from evalframe.logs.reading import Log
+
+_N_REPLICATES = 100_000
+"""Replicates of a bootstrap where the results do not say how many."""
+
+
+def check(log: Log) -> Iterator[Check]:
+    """All numbers that are published of a task; those of a group come with its first task."""
+    samples = Samples(log.path)
+    published = samples.of_task("results")
+    if isinstance(published, Mapping):
+        lines = read_lines(log.path, Wanted(frozenset()), samples.delimiter)
+        for scorer, name in _metrics(published):
+            yield from _of_metric(samples, published, lines, scorer, name)
+    for group in samples.groups:
+        yield from _of_group(samples, group)
+
+
+def _metrics(published: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Metric and filter of each published score."""
+    for key in published:
+        metric, comma, name = key.rpartition(",")
+        if comma and not metric.endswith("_stderr"):
+            yield metric, name
+
+
+def _number(value: Any) -> float | None:
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    return float(value) if is_number else None
+
+
+def _of_metric(
+    samples: Samples, published: Mapping[str, Any], lines: pl.DataFrame, scorer: str, name: str
+) -> Iterator[Check]:
+    """The aggregate of a metric, and its standard error."""
+    how = _aggregation(samples, scorer)
+    score = _number(published.get(f"{scorer},{name}"))
+    error = _number(published.get(f"{scorer}_stderr,{name}"))
+    found: float | None = None
+    x: Array | None = None
+    note = None
+    if how not in AGGREGATIONS:
+        note = f"the aggregation {how} is not known here"
+    elif METRIC + scorer not in lines.columns:
+        note = "no line has this metric"
+    else:
+        values = lines.filter(filter=name)[METRIC + scorer].drop_nulls()
+        try:
+            x = AGGREGATIONS[how].numbers(values) if len(values) else None
+            note = None if x is not None else "no line has this metric and filter"
+        except (ValueError, TypeError, pl.exceptions.PolarsError) as fault:
+            note = str(fault)
+    tolerance = AGGREGATIONS[how].tolerance if how in AGGREGATIONS else 0
+    with np.errstate(all="ignore"):
+        if x is not None:
+            found = float(AGGREGATIONS[how].value(x[None])[0])
+        if score is not None:
+            yield Check(samples.task, scorer, name, how, None, score, found, note, tolerance)
+        if error is None:
+            return
+        n = inside(samples.results, "config", "bootstrap_iters")
+        n = n if isinstance(n, int) and n > 0 else _N_REPLICATES
+        found = None
+        if x is not None and len(x) * n > MOST_DRAWS and AGGREGATIONS[how].is_resampled:
+            note = f"a bootstrap of {n:,} x {len(x):,} lines takes too long"
+        elif x is not None:
+            found = standard_error(AGGREGATIONS[how], x, n)
+            note = None if found is not None else f"{how} has no standard error"
+        yield Check(samples.task, scorer, name, "stderr", None, error, found, note, tolerance)
+
+
+def _aggregation(samples: Samples, scorer: str) -> str:
+    """The aggregation of a metric, as the configuration of the task or the program's table says."""
+    metrics = inside(samples.of_task("configs"), "metric_list")
+    for each in metrics if isinstance(metrics, list) else ():
+        named = inside(each, "aggregation")
+        if inside(each, "metric") == scorer and isinstance(named, str):
+            return named
+    return OF_METRIC.get(scorer, "mean")
+
+
+def _of_group(samples: Samples, group: str) -> Iterator[Check]:
+    """The scores of a group, from those of its tasks: weighted by size, or plain means."""
+    published = inside(samples.results, "results")
+    of_group = inside(published, group)
+    tasks = [inside(published, task) for task in samples.tasks_of(group)]
+    for scorer, name in _metrics(of_group if isinstance(of_group, Mapping) else {}):
+        key, error_key = f"{scorer},{name}", f"{scorer}_stderr,{name}"
+        score, error = _number(of_group[key]), _number(of_group.get(error_key))
+        having = [task for task in tasks if _number(inside(task, key)) is not None]
+        sizes = np.array([_number(inside(task, "sample_len")) or math.nan for task in having])
+        means = np.array([_number(task[key]) for task in having], float)
+        errors = np.array([_number(inside(task, error_key)) for task in having], float)
+        if score is None or not having:
+            continue
+        weighted, plain = float(means @ sizes / sizes.sum()), float(means.mean())
+        is_plain = not math.isclose(score, weighted, rel_tol=1e-9) and math.isclose(score, plain)
+        note = "a plain mean of tasks" if is_plain else None
+        found = plain if is_plain else weighted
+        if is_unknown := math.isnan(found):
+            note = "the tasks do not say how many documents they have"
+        known = None if is_unknown else found
+        yield Check(group, scorer, name, "mean of tasks", None, score, known, note)
+        if error is not None:
+            pooled = (sizes - 1) * sizes * errors**2
+            variance = pooled.sum() / (sizes.sum() - len(sizes)) / sizes.sum()
+            if is_plain:
+                variance = (errors**2).sum() / len(errors) ** 2
+            known = None if math.isnan(variance) else math.sqrt(variance)
+            yield Check(group, scorer, name, "stderr", None, error, known, note)
