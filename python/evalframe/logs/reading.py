@@ -107,7 +107,7 @@ class Format:
     recognise: Callable[[Path, bytes], bool]
     constants: Callable[[Log], dict[str, str | None]]
     read: Callable[[Log, Wanted, Counter[str]], Iterable[pl.DataFrame]]
-    check: Callable[[Log], Iterable[Check]]
+    check: Callable[[Log], Iterable[Check]] = lambda _: ()
 
 
 def read_logs(
