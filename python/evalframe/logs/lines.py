@@ -33,7 +33,7 @@ Whole = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 NULL = Raw(b"null")
 _SPACE = b" \t\r\n"
 _BOM = b"\xef\xbb\xbf"
-_NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+_NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError)
 Record = TypeVar("Record")
 _OBJECT = msgspec.json.Decoder(dict[str, Raw])
 

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
@@ -187,14 +186,9 @@ def scan(
     logs: Sequence[Log], skipped: dict[str, str], wanted: Wanted, *, strict: bool
 ) -> pl.LazyFrame:
     """The rows of logs, log by log, of those columns that a query asks for."""
-
-    @cache
-    def types() -> dict[str, set[str]]:
-        return _types(logs, wanted.metadata)
-
-    def schema() -> pl.Schema:
-        empty = pl.DataFrame(schema=schema_of(wanted))
-        return empty.with_columns(typed(*each) for each in types().items()).schema
+    types = _types(logs, wanted.metadata)  # now: Polars would hide errors that a schema raises
+    empty = pl.DataFrame(schema=schema_of(wanted))
+    schema = empty.with_columns(typed(*each) for each in types.items()).schema
 
     def source(
         columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, _size: int | None
@@ -207,7 +201,7 @@ def scan(
             metadata=tuple(name for name in wanted.metadata if METADATA + name in needed),
         )
         tally = Tally(skipped=dict(skipped))
-        values = [typed(*each) for each in types().items() if each[0] in needed]
+        values = [typed(*each) for each in types.items() if each[0] in needed]
         for log in logs:
             for part in parts(log, asked, tally, predicate, strict=strict):
                 frame = part.with_columns(values)

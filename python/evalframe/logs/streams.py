@@ -27,9 +27,12 @@ LONGEST = 1 << 28
 _QUOTE, _BACKSLASH, _OPENING, _CLOSING = 0x22, 0x5C, 0x7B, 0x7D  # [ and ] are { and } less 0x20
 _KEY = re.compile(rb'("(?:[^"\\]|\\.)*")\s*:\s*$')
 _LONGEST_KEY = 1_000
+_SHORT = 1 << 16
 _MARK = b"\xef\xbb\xbf"
 _SEPARATORS = b", \t\r\n"
-_NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+REFUSED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError)
+"""What the fast decoder raises."""
+
 
 Record = TypeVar("Record")
 
@@ -160,7 +163,9 @@ class Stream:
             if key == self._items and chunk[start - 1] == ord("["):
                 self._is_inside = True
             elif key not in self._keep:
-                self._dropping = self._level - 1
+                end = _first(depths < self._level, k)
+                if end == len(depths) or places[end] - start > _SHORT:
+                    self._dropping = self._level - 1
             k += 1
 
     def _hold(self, rest: bytes, opening: int | None) -> None:
@@ -233,7 +238,7 @@ def records(
     """
     try:
         return decoder.decode(batch)
-    except _NOT_JSON:
+    except REFUSED:
         pass
     places, depths = Scanner().brackets(batch)
     ends = places[depths == 1][1:] + 1  # the first opens the list
@@ -244,7 +249,7 @@ def records(
         start = end
         try:
             found += decoder.decode(b"[%b]" % item)
-        except _NOT_JSON:
+        except REFUSED:
             found.append(convert(decoded(item, f"{name}, {_called(item)}")))
     if rest := batch[start:-1].strip(_SEPARATORS):
         raise InputError(

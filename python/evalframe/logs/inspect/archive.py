@@ -103,10 +103,11 @@ class Archive:
     def _raw(self, member: Member) -> Iterator[bytes]:
         self._file.seek(member.offset)
         local = self._file.read(_LOCAL_SIZE)
-        if len(local) < _LOCAL_SIZE or local[:4] != b"PK\x03\x04":
+        known = local.startswith(b"PK\x03\x04") and len(local) == _LOCAL_SIZE
+        name, extra = struct.unpack_from("<2H", local, 26) if known else (0, 0)
+        if self._file.read(name).decode("utf-8", "replace") != member.name:
             raise self._fault(member, "it is not where the directory says; copy the file again")
-        name, extra = struct.unpack_from("<2H", local, 26)
-        self._file.seek(name + extra, 1)
+        self._file.seek(extra, 1)
         left = member.stored
         while left and (chunk := self._file.read(min(left, CHUNK))):
             left -= len(chunk)

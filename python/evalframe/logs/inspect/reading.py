@@ -146,6 +146,8 @@ def _read(log: Log, asked: Wanted, counts: Counter[str]) -> Iterator[pl.DataFram
         return
     latest = {(str(sample.id), sample.epoch): sample for sample in samples}
     counts["replaced"] += len(samples) - len(latest)
+    planned = header.results.get("total_samples") if isinstance(header.results, dict) else None
+    counts["missing"] += max(planned - len(latest), 0) if isinstance(planned, int) else 0
     samples = [*latest.values()]
     for sample in samples:
         if sample.scores is None and sample.score is not None:

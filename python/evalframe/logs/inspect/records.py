@@ -16,7 +16,7 @@ from msgspec import Meta, Raw, Struct
 
 from evalframe.core.documents import decoded, is_whole
 from evalframe.core.errors import InputError
-from evalframe.logs.streams import records
+from evalframe.logs.streams import REFUSED, records
 
 Sample: TypeAlias = Any
 """An instance of a type of `sample_type`."""
@@ -64,8 +64,8 @@ class Header(Struct):
     """A log without its samples."""
 
     eval: Eval
-    status: str | None = None
     results: Any = None
+    samples: list[Any] | None = None  # emptied, where they are streamed
 
 
 class Score(Struct, gc=False):
@@ -130,13 +130,13 @@ _FIELDS: dict[str, Any] = {
     "scores": dict[str, Score] | None,
     "score": Score | None,
     "target": str | list[str] | None,
-    "choices": list[Raw] | None,
+    "choices": list[Any] | None,
     "metadata": dict[str, Raw] | None,
     "output": Output | None,
     "error": str | Failure | None,
     "limit": str | Limit | None,
     "retries": _Count | None,
-    "error_retries": list[Raw] | None,
+    "error_retries": list[Any] | None,
     "model_usage": dict[str, Usage] | None,
     "total_time": float | None,
     "working_time": float | None,
@@ -167,7 +167,7 @@ def header_of(data: bytes, name: str) -> Header:
     header: Header
     try:
         header = _decoder(Header).decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+    except REFUSED:
         header = _converted(decoded(data, name), Header, name)
     return header
 
@@ -189,7 +189,7 @@ def _sample(plain: Any, kind: type[Struct], name: str) -> Sample:
 def _converted(plain: Any, kind: type[Any], name: str) -> Any:
     try:
         return msgspec.convert(_whole(plain), kind)
-    except msgspec.ValidationError as error:
+    except (msgspec.ValidationError, OverflowError) as error:
         raise InputError(f"{name}: {error}; is it a log of Inspect?") from error
 
 

@@ -50,7 +50,7 @@ def as_number(value: Any) -> tuple[float | None, bool]:
     try:
         number = float(value)
     except OverflowError:
-        return math.copysign(math.inf, value), False
+        return (math.inf if value > 0 else -math.inf), False
     except ValueError:
         return 0.0, True
     if isinstance(value, str) and not math.isfinite(number):
@@ -113,13 +113,13 @@ def _distinct(names: Iterable[str]) -> list[str]:
 def _parts(name: str, recorded: Sequence[Recorded | None]) -> Iterator[tuple[str, list[Any]]]:
     """The scores of a scorer: names and values; UNSET where there is none, NaN where unscored."""
     roots = [UNSET if each is None else each.value for each in recorded]
-    kinds = {type(root) for root in roots}
-    if not kinds & {dict, list}:
+    if not {type(root) for root in roots}.intersection(_CONTAINERS):
         yield name, [math.nan if root is None else root for root in roots]
         return
-    if kinds & {str, int, bool}:
-        yield name, [UNSET if isinstance(root, list | dict) else root for root in roots]
     unscored = [math.nan if root is None or root != root else UNSET for root in roots]
+    scalars = [UNSET if type(root) in _CONTAINERS else root for root in roots]
+    if any(a is not UNSET and b is UNSET for a, b in zip(scalars, unscored, strict=True)):
+        yield name, [math.nan if root is None else root for root in scalars]
     for key in dict.fromkeys(key for root in roots if isinstance(root, dict) for key in root):
         yield (
             key,
