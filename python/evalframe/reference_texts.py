@@ -51,7 +51,7 @@ def explain(topic: str | None = None) -> Text:
         return Text(_table_of_metrics())
     if topic in topics():
         text = (_TEXTS / f"{topic}.md").read_text(encoding="utf-8")
-        return Text(text + _table_of_adaptors() if topic == "differences" else text)
+        return Text(text + _TABLES[topic]() if topic in _TABLES else text)
     if topic in evalframe.__all__:
         return Text(f"# {topic}\n\n{inspect.getdoc(getattr(evalframe, topic))}\n")
     raise UnknownNameError.of("topic or public name", topic, [*topics(), *evalframe.__all__])
@@ -81,6 +81,16 @@ def _table_of_adaptors() -> str:
             summary = (inspect.getdoc(getattr(room, name)) or "").partition("\n\n")[0]
             lines.append(f"| `{program}.{name}` | {summary.replace(chr(10), ' ')} |")
     return "\n".join(lines) + "\n"
+
+
+def _table_of_items() -> str:
+    head = "| column | type | meaning |\n|---|---|---|"
+    rows = (f"| `{c.name}` | {c.dtype} | {c.meaning}{c.extra * '; on request'} |" for c in evalframe.logs.COLUMNS)
+    return "\n".join([head, *rows]) + "\n"
+
+
+_TABLES = {"differences": _table_of_adaptors, "logs": _table_of_items}
+"""Tables at the end of a text."""
 
 
 def _row(metric: Metric) -> str:

@@ -89,10 +89,10 @@ def scores_of(
         if asked.any("confidence"):
             likely = (sample.likelihood for sample in samples)
             texts["confidence"] = _series([p and p.confidences.get(name) for p in likely], _NUMBER)
-        for part, values in _parts(name, recorded):
+        for part, values in parts_of(name, recorded):
             columns = {**texts, "score": _series(numbers(values, counts), _NUMBER)}
             if asked.any("value"):
-                columns["value"] = _series(_as_json(values), pl.String())
+                columns["value"] = _series(as_json(values), pl.String())
             found.append(Score(name, part, pl.DataFrame(columns)))
     return found
 
@@ -110,7 +110,7 @@ def _distinct(names: Iterable[str]) -> list[str]:
     return found
 
 
-def _parts(name: str, recorded: Sequence[Recorded | None]) -> Iterator[tuple[str, list[Any]]]:
+def parts_of(name: str, recorded: Sequence[Recorded | None]) -> Iterator[tuple[str, list[Any]]]:
     """The scores of a scorer: names and values; UNSET where there is none, NaN where unscored."""
     roots = [UNSET if each is None else each.value for each in recorded]
     if not {type(root) for root in roots}.intersection(_CONTAINERS):
@@ -160,7 +160,7 @@ def _reason(score: Recorded) -> str | None:
     return reason if isinstance(reason, str | None) else json.dumps(reason)
 
 
-def _as_json(values: Sequence[Any]) -> list[str | None]:
+def as_json(values: Sequence[Any]) -> list[str | None]:
     """Values as JSON, with the words for numbers that are not finite; null for no value."""
     plain = [None if value is UNSET else value for value in values]
     lines = msgspec.json.Encoder().encode_lines(plain).decode().split("\n")
