@@ -17,7 +17,7 @@ RNG = np.random.default_rng(2)
 COLUMNS = [
     *("metric", "left", "right", "estimate_left", "estimate_right", "delta"),
     *("std_error", "lower", "upper", "p_value", "p_adjusted"),
-    *("n_clusters", "drop_rate"),
+    *("n_clusters", "drop_rate", "detectable"),
 ]
 
 

@@ -230,7 +230,7 @@ def test_the_lowest_is_best_where_the_metric_says_so():
 
 @pytest.mark.parametrize("metric", [ef.mean("score"), ef.per("task", ef.mean("score"))])
 def test_a_metric_without_direction_needs_the_best_end(metric):
-    with pytest.raises(ParameterError, match="best='highest' or best='lowest'"):
+    with pytest.raises(ParameterError, match='best="highest" or best="lowest"'):
         rank(FOUR, metric)
     up, down = rank(FOUR, metric, best="highest"), rank(FOUR, metric, best="lowest")
     assert up["model"].to_list() == down["model"].to_list()[::-1] == ["a", "c", "b", "d"]

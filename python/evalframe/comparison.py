@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
@@ -18,6 +19,10 @@ from evalframe.evaluation import AnyMetric, as_exprs, check_independent, cluster
 if TYPE_CHECKING:
     from evalframe.resample.methods import Bootstrap, Method
 
+
+POWER = 0.8
+"""The probability with which a detectable difference is found."""
+DETECTABLE = "detectable"
 
 Test: TypeAlias = Literal["bootstrap", "permutation"]
 Correction: TypeAlias = Literal["holm", "bonferroni", "none"]
@@ -87,7 +92,9 @@ def compare(
         by..., `metric`, `left`, `right`, `estimate_left`, `estimate_right`, `delta` (right minus
         left), `std_error`, `lower`, `upper` (of delta), `p_value` (two-sided, that delta is 0),
         `p_adjusted` (in its family; null p-values are no tests and are not counted), `n_clusters`
-        (shared; unpaired `n_clusters_left` and `n_clusters_right` instead), `drop_rate`. Null if
+        (shared; unpaired `n_clusters_left` and `n_clusters_right` instead), `drop_rate`,
+        `detectable` (the smallest true difference that one such comparison finds significant with
+        probability 0.8: standard errors times the normal quantiles of level and power). Null if
         undefined; unpaired, the uncertainty also if a side has a single cluster. Intervals that are
         no quantiles of replicates are cut off at the range that the metric declares.
 
@@ -129,7 +136,7 @@ def compare(
             f"{others[0].meta.output_name()!r} declares no state; declare it with @ef.metric to "
             "compare it"
         )
-    keys = tables.Keys.of(by, PAIRED_RESULT if paired else UNPAIRED_RESULT)
+    keys = tables.Keys.of(by, [*(PAIRED_RESULT if paired else UNPAIRED_RESULT), DETECTABLE])
     side, frames = _sides(frame, other, between)
     if paired:
         drawn, cluster = paired_method(pair_on, resample)
@@ -151,7 +158,15 @@ def compare(
         result = paired_spread(drawn, both, comparison)
     else:
         result = unpaired_spread(method, both, comparison)
-    return result.lazy().rename(keys.restore())
+    level = drawn.level if paired else method.level
+    found = pl.col("std_error") * _quantiles(level)
+    return result.lazy().with_columns(found.alias(DETECTABLE)).rename(keys.restore())
+
+
+def _quantiles(level: float) -> float:
+    """The normal quantiles of a two-sided level and of the power, added up."""
+    normal = NormalDist()
+    return normal.inv_cdf((1 + level) / 2) + normal.inv_cdf(POWER)
 
 
 def paired_method(pair_on: IntoExpr | None, resample: Method | None) -> tuple[Bootstrap, pl.Expr]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import polars as pl
 
 from evalframe.core.choices import check_choice
-from evalframe.core.errors import ParameterError
+from evalframe.core.errors import Argument, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import By, Frame, IntoExpr
@@ -122,21 +122,23 @@ def rank(
     keys = tables.Keys.of([*outer.exprs, as_expr(between)], taken)
     tables.check_units(bounds, keys)
     tables.check_columns(lazy, exprs, *keys.exprs, cluster)
-    is_lowest = _best_end(bounds[0], best) == "lowest"
+    is_lowest = best_end(bounds[0], best) == "lowest"
     states = States.of(lazy, bounds, keys, cluster).collected()
     _check_systems(states.groups(), keys.inner)
     result = ranked_systems(method, states, correction, is_lowest=is_lowest)
     return result.lazy().rename(keys.restore())
 
 
-def _best_end(metric: AnyBound, best: Best | None) -> Best:
+def best_end(metric: AnyBound, best: Best | None) -> Best:
     """Which end is the best; ParameterError if neither the metric nor the user says so."""
     if best is not None:
         return best
     if metric.metric.direction == "none":
         raise ParameterError(
-            f"metric {metric.name!r}: neither direction is better; say which end is the best, "
-            "best='highest' or best='lowest'"
+            f"metric {metric.name!r}: neither direction is better; say which end is the best, ",
+            Argument("best", "highest"),
+            " or ",
+            Argument("best", "lowest"),
         )
     return "highest" if metric.metric.direction == "maximize" else "lowest"
 

@@ -76,7 +76,8 @@ def job_command(family: Family, name: str) -> click.Command:
     parameters: list[click.Parameter] = [
         click.Argument(["items"], nargs=-1, metavar=f"[{family.items}]...")
     ]
-    parameters += _reader_options(family)
+    if any(each.name == "reader" for each in fields_of(family.job)):
+        parameters += _reader_options(family)
     parameters += options(family.job, checks_only=not is_main)
     if is_main:
         parameters += options(family.documents.flags) if family.documents else []
@@ -160,7 +161,13 @@ def _run_flags(family: Family, quiet: bool, **flags: Any) -> None:
         names = [option.opts[-1] for option in options(documents.flags) if option.name in entries]
         if names:
             raise click.UsageError(f"{', '.join(names)} without {_reader_usage(family)}")
-    run_job(job_of(family, entries), Path(), quiet=quiet)
+    _end(run_job(job_of(family, entries), Path(), quiet=quiet))
+
+
+def _end(code: int | None) -> None:
+    """End the program if a job decided against success."""
+    if code:
+        raise click.exceptions.Exit(code)
 
 
 def _check_flags(family: Family, **flags: Any) -> None:
@@ -178,7 +185,9 @@ def job_of(family: Family, flags: dict[str, Any]) -> TableJob:
     verb = {"verb": family.main} if "verb" in family.job.__struct_fields__ else {}
     document = {"family": family.name, **verb, **document_of(family.job, flags)}
     if "items" not in document:
-        raise click.UsageError(f"name {family.items}, or {_reader_usage(family)}")
+        reads = any(each.name == "reader" for each in fields_of(family.job))
+        others = f", or {_reader_usage(family)}" if reads else ""
+        raise click.UsageError(f"name {family.items}{others}")
     return parse(document)
 
 
@@ -218,16 +227,21 @@ def cli() -> None:
     """Group of all commands."""
 
 
+def of_job_file(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the arguments of one that runs a job file."""
+    folder = click.option(
+        "-o",
+        "--output-folder",
+        type=click.Path(path_type=Path),
+        metavar="DIR",
+        help="For the files that the job writes.  [default: the folder of JOB]",
+    )
+    quiet = click.option("--quiet", "-q", is_flag=True, help="Print neither result nor progress.")
+    return click.argument("job", type=click.Path(path_type=Path))(folder(quiet(command)))
+
+
 @cli.command("run")
-@click.argument("job", type=click.Path(path_type=Path))
-@click.option(
-    "-o",
-    "--output-folder",
-    type=click.Path(path_type=Path),
-    metavar="DIR",
-    help="For the files that the job writes.  [default: the folder of JOB]",
-)
-@click.option("--quiet", "-q", is_flag=True, help="Print neither result nor progress.")
+@of_job_file
 def run_file(job: Path, output_folder: Path | None, quiet: bool) -> None:
     """Run a job from a TOML file, whose entries are those of the flags of its family's command.
 
@@ -235,9 +249,30 @@ def run_file(job: Path, output_folder: Path | None, quiet: bool) -> None:
     folder, or below it, or in DIR, to which the names of its outputs are relative then: whoever
     runs a job decides where it may write.
     """
+    _run(load(job), job, output_folder, quiet)
+
+
+@cli.command()
+@of_job_file
+def gate(job: Path, output_folder: Path | None, quiet: bool) -> None:
+    """Decide by the comparison of a TOML file whether systems are worse than the baseline.
+
+    JOB is one of `evalframe compare` with an entry fail_if. Exit codes: 0 no regression beyond the
+    margin, 1 regression, 3 undecided: there are too few items, and it says how many would decide.
+    """
+    loaded = load(job)
+    if getattr(loaded, "fail_if", None) is None:
+        raise click.UsageError(
+            f"{job} does not say what fails; add fail_if = 'regression > MARGIN' to a job of "
+            "evalframe compare"
+        )
+    _run(loaded, job, output_folder, quiet)
+
+
+def _run(job: TableJob, file: Path, folder: Path | None, quiet: bool) -> None:
     from evalframe.jobs.run import run_job
 
-    run_job(load(job), job.parent, into=output_folder or job.parent, quiet=quiet)
+    _end(run_job(job, file.parent, into=folder or file.parent, quiet=quiet))
 
 
 @cli.command()

@@ -195,6 +195,7 @@ class Outcome:
         notes: Remarks printed below the numbers.
         warnings: What was requested and could not be done.
         beside: Writes further files.
+        code: The exit code of the command.
     """
 
     job: TableJob
@@ -209,6 +210,7 @@ class Outcome:
     notes: Sequence[str] = ()
     warnings: Sequence[str] = ()
     beside: Callable[[], object] | None = None
+    code: int = 0
 
 
 @cache

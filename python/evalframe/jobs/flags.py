@@ -57,8 +57,9 @@ class Field(NamedTuple):
 
 def fields_of(struct: type) -> Iterator[Field]:
     """Fields of a struct; those that it inherits are last, without those that it does not use."""
-    own, unused = inspect.get_annotations(struct), getattr(struct, "unused", ())
-    for each in sorted(fields(struct), key=lambda each: each.name not in own):
+    known = [inspect.get_annotations(part) for part in struct.__mro__]
+    unused = getattr(struct, "unused", ())
+    for each in sorted(fields(struct), key=lambda each: [each.name not in own for own in known]):
         if each.name in unused:
             continue
         flag, hint = None, each.type
@@ -233,6 +234,11 @@ def document_of(struct: type, flags: dict[str, Any]) -> dict[str, Any]:
             start = parsed(document.get(name)) if parsed else {}
             document = {key: value for key, value in document.items() if key not in entries}
             document[name] = {**start, **entries}
+        elif (
+            entries and inner and all(each.default is not NODEFAULT for each in inner_fields(field))
+        ):
+            document = {key: value for key, value in document.items() if key not in entries}
+            document[name] = entries
         elif idle := [f"--{key}" for key in entries if key not in outer]:
             raise click.UsageError(
                 f"{' and '.join(idle)} without --{name} N, which asks for resampling"

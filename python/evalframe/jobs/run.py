@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from evalframe.resample.methods import Progress
 
 
-def run_job(job: TableJob, folder: Path, *, into: Path | None = None, quiet: bool) -> None:
-    """Run a job and print its result."""
+def run_job(job: TableJob, folder: Path, *, into: Path | None = None, quiet: bool) -> int:
+    """Run a job, print its result, and return the exit code of the command."""
     refuse_silence(quiet, job.output, getattr(job, "summary", None))
     outcome = run(job, folder=folder, into=into, progress=silent if quiet else None)
     for warning in outcome.warnings:
@@ -39,6 +39,7 @@ def run_job(job: TableJob, folder: Path, *, into: Path | None = None, quiet: boo
         say(outcome.report, err=True)
     if not quiet:
         say(report(outcome, width=terminal_width()))
+    return outcome.code
 
 
 def report(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:

@@ -110,7 +110,9 @@ class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             named = msgspec.structs.replace(self.bootstrap, interval=interval)
             msgspec.structs.force_setattr(self, "bootstrap", named)
 
-    def resample(self, cluster: str | pl.Expr, progress: Progress | None) -> ef.Bootstrap | None:
+    def resample(
+        self, cluster: str | pl.Expr | None, progress: Progress | None
+    ) -> ef.Bootstrap | None:
         """The resampling that the job requests, of this cluster."""
         if self.bootstrap is None:
             return None

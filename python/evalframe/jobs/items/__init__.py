@@ -6,9 +6,9 @@ import re
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 from evalframe.core.errors import ParameterError
-from evalframe.jobs.family import Demo, Family, Lazy
+from evalframe.jobs.family import Demo, Family, Lazy, Verb
 from evalframe.jobs.flags import Flag
-from evalframe.jobs.settings import TableJob
+from evalframe.jobs.settings import Bootstrap, TableJob
 
 TASK, SAMPLE, SCORER, SCORE_NAME = "task", "sample_id", "scorer", "score_name"
 KEYS = ("log", TASK, "model", SCORER, SCORE_NAME, SAMPLE, "epoch")
@@ -16,6 +16,14 @@ KEYS = ("log", TASK, "model", SCORER, SCORE_NAME, SAMPLE, "epoch")
 
 METRICS = ("mean:score",)
 """The metrics of a job that names none."""
+
+RULE = re.compile(r"\s*regression\s*>\s*(\d*\.?\d+(?:[eE][-+]?\d+)?)\s*")
+"""A gate, with its margin."""
+
+# The choices of `compare` and `rank`, which load polars.
+Best: TypeAlias = Literal["highest", "lowest"]
+Correction: TypeAlias = Literal["holm", "bonferroni", "none"]
+Test: TypeAlias = Literal["bootstrap", "permutation"]
 
 Entry: TypeAlias = str | dict[str, Any]
 _REDUCERS = re.compile(r"mean|max|(?:pass_at|at_least)_[1-9]\d*")
@@ -26,6 +34,7 @@ class RecordsJob(TableJob, frozen=True, kw_only=True):
 
     defaults: ClassVar = {
         "cluster": SAMPLE,
+        "interval": "expanded_bca",
         "key": f"--by and, of tables with a column {SAMPLE}, those of {', '.join(KEYS)} that they "
         "have",
     }
@@ -85,11 +94,142 @@ class RecordsJob(TableJob, frozen=True, kw_only=True):
         if twice := {*self.per} & {*self.macro}:
             raise ParameterError(f"{min(twice)} is both in per and in macro; name it in one")
 
+    def drawn(self) -> str | None:
+        """The column of what is drawn together; None if nothing is."""
+        return None if self.bootstrap is None else self.bootstrap.cluster or SAMPLE
+
 
 class EvaluateJob(RecordsJob, frozen=True, kw_only=True, tag_field="family", tag="items"):
     """A job of `evalframe evaluate`."""
 
     verb: Literal["evaluate"] = "evaluate"
+
+
+class Thousand(Bootstrap, frozen=True, forbid_unknown_fields=True):
+    """Resampling of comparisons, which need it."""
+
+    n: Annotated[int, Flag("Number of cluster resamples.", name="bootstrap")] = 1000
+
+
+class SystemsJob(RecordsJob, frozen=True, kw_only=True):
+    """What jobs that compare systems have in common."""
+
+    between: Annotated[str, Flag("The column of the systems, such as model.", "COLUMN")]
+    best: Annotated[
+        Best | None,
+        Flag("Which end is the best.", default="as the metric says; a mean does not", checks=False),
+    ] = None
+    correction: Annotated[
+        Correction,
+        Flag("Of p-values for their number: of all groups, metrics and pairs.", checks=False),
+    ] = "holm"
+    bootstrap: Annotated[Thousand, Flag("", checks=False)] = Thousand()
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.between in self.by:
+            raise ParameterError(
+                f"{self.between} is both in by and in between; systems are compared within groups"
+            )
+
+
+class CompareJob(SystemsJob, frozen=True, kw_only=True, tag_field="family", tag="items"):
+    """A job of `evalframe compare`."""
+
+    defaults: ClassVar = {**RecordsJob.defaults, "interval": "expanded"}
+
+    verb: Literal["compare"] = "compare"
+    baseline: Annotated[
+        str | None, Flag("Compare all others with this system.", "SYSTEM", default="all pairs")
+    ] = None
+    unpaired: Annotated[
+        bool, Flag("The systems have different items or people, each resampled by itself.")
+    ] = False
+    test: Annotated[Test, Flag("How p-values are made.", checks=False)] = "bootstrap"
+    disagreements: Annotated[
+        int,
+        Flag(
+            "Also list the items on which two systems differ, so many of each pair; a folder as "
+            "output has all.",
+            "N",
+            default="none",
+            checks=False,
+        ),
+    ] = 0
+    fail_if: Annotated[
+        str | None,
+        Flag(
+            "A gate, 'regression > MARGIN': how much worse than --baseline a system may be.",
+            "RULE",
+            checks=False,
+        ),
+    ] = None
+    summary: Annotated[
+        str | None,
+        Flag("Write what is printed as Markdown, for a pull request.", "OUT.md", checks=False),
+    ] = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.disagreements < 0:
+            raise ParameterError(f"disagreements is {self.disagreements}; choose 0 or more")
+        if self.disagreements and self.unpaired:
+            raise ParameterError("unpaired systems have no items in common to disagree on")
+        if self.fail_if is not None:
+            if not RULE.fullmatch(self.fail_if):
+                raise ParameterError(
+                    f"fail_if is {self.fail_if!r}; write 'regression > MARGIN', such as "
+                    "'regression > 0.02'"
+                )
+            if self.baseline is None:
+                raise ParameterError(
+                    "a regression is one from a system; name it (--baseline SYSTEM)"
+                )
+
+    @property
+    def margin(self) -> float | None:
+        """How much worse a system may be than the baseline, if that decides."""
+        match = None if self.fail_if is None else RULE.fullmatch(self.fail_if)
+        return None if match is None else float(match[1])
+
+
+class RankJob(SystemsJob, frozen=True, kw_only=True, tag_field="family", tag="items"):
+    """A job of `evalframe rank`."""
+
+    verb: Literal["rank"] = "rank"
+
+
+class PartialJob(RecordsJob, frozen=True, kw_only=True, tag_field="family", tag="items"):
+    """A job of `evalframe partial`."""
+
+    unused: ClassVar = ("bootstrap",)
+    defaults: ClassVar = {**RecordsJob.defaults, "cluster": "none: finish cannot resample"}
+
+    verb: Literal["partial"] = "partial"
+    cluster: Annotated[
+        str | None, Flag("Keep the sums of each of these apart, to be resampled.", "COLUMN")
+    ] = None
+
+    def drawn(self) -> str | None:
+        """The column of what will be drawn together."""
+        return self.cluster
+
+
+class FinishJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="items"):
+    """A job of `evalframe finish`: states are no records, and say what they are of."""
+
+    unused: ClassVar = ("reader", "key", "columns", "on_invalid")
+    defaults: ClassVar = {"cluster": "that of the states", "interval": "expanded_bca"}
+
+    verb: Literal["finish"] = "finish"
+
+
+class MergeJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="items"):
+    """A job of `evalframe merge`."""
+
+    unused: ClassVar = (*FinishJob.unused, "bootstrap")
+
+    verb: Literal["merge"] = "merge"
 
 
 FAMILY = Family(
@@ -107,7 +247,32 @@ FAMILY = Family(
     roles=Lazy("evalframe.jobs.items.records:roles"),
     tables=Lazy("evalframe.jobs.items.run:TABLES"),
     sample=Lazy("evalframe.jobs.items.sample:sample_files"),
-    shortcuts=("evaluate",),
+    verbs={
+        "compare": Verb(
+            CompareJob,
+            Lazy("evalframe.jobs.items.compare:compare"),
+            Lazy("evalframe.jobs.items.compare:TABLES"),
+        ),
+        "rank": Verb(
+            RankJob, Lazy("evalframe.jobs.items.run:rank"), Lazy("evalframe.jobs.items.run:RANKS")
+        ),
+        "partial": Verb(
+            PartialJob,
+            Lazy("evalframe.jobs.items.run:shard"),
+            Lazy("evalframe.jobs.items.run:STATES"),
+        ),
+        "merge": Verb(
+            MergeJob,
+            Lazy("evalframe.jobs.items.run:merge"),
+            Lazy("evalframe.jobs.items.run:STATES"),
+        ),
+        "finish": Verb(
+            FinishJob,
+            Lazy("evalframe.jobs.items.run:finish"),
+            Lazy("evalframe.jobs.items.run:TABLES"),
+        ),
+    },
+    shortcuts=("evaluate", "compare", "rank", "partial", "merge", "finish"),
     demo=Demo(
         question="Which system is better, and is that certain?",
         reading="mean_score_per_sample_id: the mean over the samples of the share of epochs that "

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -25,6 +25,10 @@ from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.inputs import Opened, check_found, open_records
 from evalframe.jobs.items import KEYS, SAMPLE, SCORE_NAME, SCORER, TASK, RecordsJob
 from evalframe.jobs.metrics import Call, Reading, is_known
+
+if TYPE_CHECKING:
+    from evalframe.jobs.settings import TableJob
+    from evalframe.resample.methods import Progress
 
 STANDARD = ("mean", "total", "spread", "deviation", "quantile", "share", "pass_at", "at_least")
 """Names of the metrics that are of no other family."""
@@ -47,7 +51,7 @@ class Records:
         report: Result of their validation.
         keys: The columns that they are grouped by.
         metrics: What is computed.
-        cluster: What is drawn together; None if the job and the table name nothing.
+        cluster: What is drawn together; None if nothing is.
         notes: What is kept apart or pooled.
     """
 
@@ -58,28 +62,15 @@ class Records:
     cluster: pl.Expr | None
     notes: Sequence[str]
 
-    @property
-    def drawn(self) -> pl.Expr:
-        """What is drawn together; ParameterError if nothing is known of it."""
-        if self.cluster is None:
-            raise ParameterError(
-                "name what is drawn together (--cluster COLUMN), such as the item or the person; a "
-                "column that numbers the rows if they are independent"
-            )
-        return self.cluster
+    def resample(self, job: RecordsJob, progress: Progress | None) -> ef.Bootstrap | None:
+        """The resampling that a job asks for."""
+        return job.resample(self.cluster, progress)
 
     def outcome(self, job: RecordsJob, result: pl.DataFrame, name: str, **more: Any) -> Outcome:
-        """The outcome of a job whose only table this is."""
+        """The outcome of a job with this main table."""
+        settings = {"tables": lambda: {name: result}, "notes": self.notes, **more}
         return Outcome(
-            job,
-            self.keys,
-            result,
-            self.report,
-            self.opened,
-            lambda: {name: result},
-            self.metrics,
-            notes=self.notes,
-            **more,
+            job, self.keys, result, self.report, self.opened, metrics=self.metrics, **settings
         )
 
 
@@ -110,19 +101,21 @@ def records_of(
                 "(--scorer, --score-name)"
             )
         metrics = resolve(job, place.folder, schema)
-        cluster = _cluster(job, schema, apart)
+        cluster = _cluster(job.drawn(), schema, apart)
         keys = [*job.by, *scorers]
         contract = _contract(job, schema, [*keys, *systems], metrics, cluster)
         report = validate(table, contract, on_invalid=job.on_invalid, quarantine=place.rejects)
     units = [*job.per, *job.macro]
     notes = [*opened.notes, *_notes(counts, scorers, [*apart, *units], bool(units))]
-    if cluster is not None and job.bootstrap and len(columns_read([cluster])) > 1:
+    if cluster is not None and len(columns_read([cluster])) > 1:
         notes.append(f"Samples are drawn as {TASK} and {SAMPLE}: two tasks may have equal ids.")
     return Records(opened, report, keys, metrics, cluster, notes)
 
 
-def roles(job: RecordsJob, folder: Path) -> set[str]:
-    """Names that a job can map to columns."""
+def roles(job: TableJob, folder: Path) -> set[str]:
+    """Names that a job can map to columns; jobs on states map none."""
+    if not isinstance(job, RecordsJob):
+        return set()
     leaves = [leaf for metric in resolve(job, folder) for leaf in leaves_of(metric.bound)]
     return {
         *KEYS,
@@ -133,12 +126,30 @@ def roles(job: RecordsJob, folder: Path) -> set[str]:
 
 
 def resolve(
-    job: RecordsJob, folder: Path, present: Mapping[str, object] | None = None
+    job: RecordsJob,
+    folder: Path,
+    present: Mapping[str, object] | None = None,
+    inside: Sequence[str] = (),
 ) -> list[MetricExpr]:
-    """The metrics of a job over its units; a column of the table alone stands for its mean."""
+    """The metrics of a job over its units; a column of the table alone stands for its mean.
+
+    Units whose columns are all among those of `inside` are single, and no units.
+    """
     entries = [f"mean:{entry}" if _is_column(entry, present) else entry for entry in job.metrics]
-    flat = Reading(folder, partial(_bound, job)).metrics(entries)
-    return [_over_units(job, metric, present) for metric in flat]
+    flat = Reading(folder, partial(_bound, job), present or ()).metrics(entries)
+    return [_over_units(job, metric, present or {}, inside) for metric in flat]
+
+
+def of_items(
+    job: RecordsJob,
+    folder: Path,
+    present: Mapping[str, object],
+    items: Sequence[str],
+    metrics: Sequence[MetricExpr],
+) -> list[MetricExpr]:
+    """The metrics within items, under their names: units that are items are no units there."""
+    within = resolve(job, folder, present, items)
+    return [each.alias(of.bound.name) for each, of in zip(within, metrics, strict=True)]
 
 
 def _is_column(entry: object, present: Mapping[str, object] | None) -> bool:
@@ -161,13 +172,14 @@ def _bound(job: RecordsJob, call: Call, roles: Mapping[str, str]) -> Iterator[Me
 
 
 def _over_units(
-    job: RecordsJob, metric: MetricExpr, present: Mapping[str, object] | None
+    job: RecordsJob, metric: MetricExpr, present: Mapping[str, object], inside: Sequence[str]
 ) -> MetricExpr:
     """The metric of each unit, then their mean; units of `macro` around those of `per`."""
     if job.per:
-        samples = _within_tasks(job.per, present or {}, [*job.by, *job.macro])
-        metric = ef.per(samples, _reduced(job.reduce, metric))
-    return ef.per([*job.macro], metric) if job.macro else metric
+        metric = _reduced(job.reduce, metric)
+        if not {*job.per} <= {*inside}:
+            metric = ef.per(_within_tasks(job.per, present, [*job.by, *job.macro]), metric)
+    return ef.per([*job.macro], metric) if {*job.macro} - {*inside} else metric
 
 
 def _within_tasks(
@@ -218,11 +230,15 @@ def _counts(table: pl.LazyFrame, schema: pl.Schema) -> dict[str, int]:
     return table.select(pl.col(names).n_unique()).collect().row(0, named=True)
 
 
-def _cluster(job: RecordsJob, schema: pl.Schema, apart: Sequence[str]) -> pl.Expr | None:
-    """What is drawn together, by default the sample; two tasks may have samples of equal id."""
-    name = (job.bootstrap and job.bootstrap.cluster) or SAMPLE
-    if name == SAMPLE and SAMPLE not in schema:
+def _cluster(name: str | None, schema: pl.Schema, apart: Sequence[str]) -> pl.Expr | None:
+    """What is drawn together; two tasks may have samples of equal id."""
+    if name is None:
         return None
+    if name == SAMPLE and SAMPLE not in schema:
+        raise ParameterError(
+            "name what is drawn together (--cluster COLUMN), such as the item or the person; a "
+            "column that numbers the rows if they are independent"
+        )
     parts = _within_tasks([name], schema, apart)
     return pl.col(name) if len(parts) == 1 else pl.struct(parts).alias(name)
 
@@ -248,7 +264,7 @@ def _contract(
     cluster: pl.Expr | None,
 ) -> Contract:
     """Requirements on the columns that a job reads; others are ignored."""
-    drawn = columns_read([cluster]) if job.bootstrap and cluster is not None else ()
+    drawn = () if cluster is None else columns_read([cluster])
     roles = (
         Column(
             name, "value" if role in leaf.metric.labels else ("number", "boolean"), nullable=True

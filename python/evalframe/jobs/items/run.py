@@ -1,39 +1,107 @@
-"""Run the verbs that take metrics of a table: open, validate, compute; and the printed table."""
+"""Run the verbs of one table: `evaluate`, `rank`, and shards of states; and what they print."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 import evalframe as ef
-from evalframe.core.scan import reading
+from evalframe.core.contract import Report
+from evalframe.core.errors import OutputError, ParameterError
+from evalframe.core.metric import MetricExpr
+from evalframe.core.scan import find, open_files, reading
+from evalframe.jobs.family import Outcome
+from evalframe.jobs.inputs import Opened
 from evalframe.jobs.items.records import records_of
-from evalframe.report.table import render
+from evalframe.jobs.paths import refuse_inputs
+from evalframe.report.table import LINES, render
 
 if TYPE_CHECKING:
-    from evalframe.jobs.family import Outcome, Place
-    from evalframe.jobs.items import EvaluateJob
+    from evalframe.jobs.family import Place
+    from evalframe.jobs.items import EvaluateJob, FinishJob, MergeJob, PartialJob, RankJob
     from evalframe.resample.methods import Progress
 
-TABLES = ("estimates",)
+TABLES, RANKS, STATES = ("estimates",), ("ranks",), ("states",)
 """Tables that are written to a folder, as Parquet files of these names."""
 
 
 def evaluate(job: EvaluateJob, place: Place, progress: Progress | None) -> Outcome:
     """The metrics of each group."""
     records = records_of(job, place)
-    resample = job.resample(records.drawn, progress) if job.bootstrap else None
     with reading(", ".join(job.items), "is it whole?"):
         result = ef.evaluate(
             records.report.valid,
             records.metrics,
             by=records.keys,
             weight=job.weight,
-            resample=resample,
+            resample=records.resample(job, progress),
         ).collect()
-    return records.outcome(job, result, TABLES[0])
+    return records.outcome(job, result, *TABLES)
+
+
+def rank(job: RankJob, place: Place, progress: Progress | None) -> Outcome:
+    """The ranks of systems by a metric, and what is certain of them."""
+    records = records_of(job, place, [job.between])
+    resample = records.resample(job, progress)
+    metric, *others = records.metrics
+    if others:
+        raise ParameterError(f"rank orders by one metric, got {1 + len(others)}; name one")
+    assert resample is not None
+    with reading(", ".join(job.items), "is it whole?"):
+        result = ef.rank(
+            records.report.valid,
+            metric,
+            between=job.between,
+            by=records.keys,
+            weight=job.weight,
+            resample=resample,
+            best=job.best,
+            correction=job.correction,
+        ).collect()
+    notes = [*records.notes, "Rank sets hold together: all pairs of a group are compared at once."]
+    return records.outcome(job, result, *RANKS, notes=notes)
+
+
+def shard(job: PartialJob, place: Place, progress: Progress | None) -> Outcome:
+    """The state of a shard."""
+    _check_state(place)
+    records = records_of(job, place, splits=False)
+    with reading(", ".join(job.items), "is it whole?"):
+        state = ef.partial(
+            records.report.valid,
+            records.metrics,
+            by=records.keys,
+            weight=job.weight,
+            cluster=records.cluster,
+        ).collect()
+    return _of_state(records.outcome(job, state, *STATES))
+
+
+def merge(job: MergeJob, place: Place, progress: Progress | None) -> Outcome:
+    """The sum of states."""
+    _check_state(place)
+    opened, shards = _opened(job, place)
+    with reading(", ".join(job.items), "is it whole?"):
+        state = ef.merge(*shards).lazy().collect()
+    return _of_state(_outcome(job, opened, state, *STATES))
+
+
+def finish(job: FinishJob, place: Place, progress: Progress | None) -> Outcome:
+    """The metrics of states, added up if there are several."""
+    from evalframe.core.state_tables import read_states
+
+    opened, shards = _opened(job, place)
+    with reading(", ".join(job.items), "is it whole?"):
+        state = ef.merge(*shards).lazy().collect()
+    states = read_states(state)
+    cluster = (job.bootstrap and job.bootstrap.cluster) or states.cluster
+    result = ef.finish(state, resample=job.resample(cluster, progress))
+    metrics = [MetricExpr.of(metric) for metric in states.metrics]
+    return _outcome(job, opened, result, *TABLES, metrics=metrics)
 
 
 def check(job: EvaluateJob, place: Place) -> str:
@@ -43,7 +111,52 @@ def check(job: EvaluateJob, place: Place) -> str:
 
 
 def report(
-    result: pl.DataFrame, keys: Sequence[str], *, markdown: bool = False, **style: Any
+    result: pl.DataFrame,
+    keys: Sequence[str],
+    *,
+    markdown: bool = False,
+    is_state: bool = False,
+    disagreements: pl.DataFrame | None = None,
+    **style: Any,
 ) -> str:
-    """The main table, one row for each group and metric."""
-    return render(result, markdown=markdown, limit=None if markdown else 60, **style)
+    """The main table, one row for each group and metric; of a state its size."""
+    if is_state:
+        return "\n".join([f"a state of {result.height:,} rows", *style["notes"]])
+    table = partial(render, markdown=markdown, limit=None if markdown else LINES)
+    if disagreements is None:
+        return table(result, **style)
+    title = f"{'## ' * markdown}Items on which two systems differ most"
+    return "\n\n".join([table(result, **style), title, table(disagreements)])
+
+
+def _check_state(place: Place) -> None:
+    """Raise OutputError unless a state is written, as Parquet: its types say what it is of."""
+    if not place.targets or place.targets[0].suffix.lower() != ".parquet":
+        raise OutputError("a state is written as Parquet; name it (-o STATE.parquet)")
+
+
+def _of_state(outcome: Outcome) -> Outcome:
+    notes = [
+        *outcome.notes,
+        "Add it to others by `evalframe merge`; `evalframe finish` has the values.",
+    ]
+    return replace(outcome, shown={"is_state": True}, notes=notes)
+
+
+def _opened(job: FinishJob | MergeJob, place: Place) -> tuple[Opened, list[pl.LazyFrame]]:
+    """The files of states, and the states."""
+    files = find(job.items, place.folder)
+    for path in place.targets:
+        refuse_inputs(path, files, job.items, place.folder)
+    opened = [open_files([file]) for file in files]
+    tables = [table for table, _ in opened]
+    return Opened(tables[0], [file for _, known in opened for file in known]), tables
+
+
+def _outcome(
+    job: FinishJob | MergeJob, opened: Opened, result: pl.DataFrame, name: str, **more: Any
+) -> Outcome:
+    rows = sum(file["rows"] for file in opened.describe())
+    report = Report("states", rows, 0, pl.DataFrame(), opened.table, None)
+    keys = result.columns[: result.columns.index("metric")] if "metric" in result.columns else []
+    return Outcome(job, keys, result, report, opened, lambda: {name: result}, **more)
