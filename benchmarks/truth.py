@@ -22,6 +22,7 @@ from evalframe.evaluation import cluster_of, estimates_of, states_of
 from evalframe.resample.draws import GROUPS, Pool, Weights, groups_left_out, left_out, pools
 from evalframe.resample.intervals import INTERVALS, Sample, adjusted_p_values, bootstrap_spread
 from evalframe.resample.nested import contract
+from evalframe.resample.strata import free_clusters
 from evalframe.resample.uncertainty import flattened, number_groups, only_touched, replicates
 from evalframe.survey.boards.leaderboard import leaderboard
 
@@ -130,7 +131,7 @@ def _from_shared_draws(
         clusters, held = pool.clusters, len(pool.groups)
         contraction = contract(pool.states, held, clusters)
         points = contraction.points().ravel()
-        sizes = np.tile(pool.counts, len(names))
+        sizes = [np.tile(each, len(names)) for each in free_clusters(pool)]
 
         def without_some(
             weights: Weights, contraction: Weighable = contraction, pool: Pool = pool
@@ -143,7 +144,7 @@ def _from_shared_draws(
         for name, method in methods.items():
             needs_each = INTERVALS[method.interval].needs == "each"
             left = without if needs_each else grouped
-            made = bootstrap_spread(method, Sample(points, drawn, left, sizes))
+            made = bootstrap_spread(method, Sample(points, drawn, left, *sizes))
             yield (
                 name,
                 pl.DataFrame(

@@ -34,6 +34,7 @@ def world(seed, *, ties):
             "evaluation": rng.choice(["Yes", "No, not addressed", ""], n),
             "status": rng.choice(["ok", "unparsed", "failed"], n),
             "groups_found": [[[], [1], [1, 0], [-1]][i] for i in rng.integers(0, 4, n)],
+            "condition": rng.random(n) < 0.5,
         }
     ).with_columns(pl.col("loss").fill_nan(None))
 
@@ -95,6 +96,7 @@ def test_errors_are_those_of_weights_that_are_moved(weight, ties):
     # What jumps has no error; all else has one.
     unknown = found.filter(pl.col("std_error").is_null(), pl.col("estimate").is_not_null())
     assert set(unknown["metric"].str.strip_suffix(" other")) <= {
+        "quantile",
         "risk_at",
         "achieved_coverage_at",
         "threshold_at_coverage",

@@ -177,6 +177,25 @@ def test_the_registry_has_the_names_for_type_checkers():
 # p-values
 
 
+def test_expanded_intervals_make_up_for_what_strata_lack():
+    # Replicates within strata of m clusters have (m - 1) / m of the variance, and one degree of
+    # freedom less each; the cluster that is alone in its stratum has none.
+    strata = [*"aaaabbbbccccd"]
+    items = pl.DataFrame({"task": strata, "item": range(13), "score": np.arange(13.0) ** 2 % 7})
+    metric, options = ef.per("task", ef.mean("score")), {"cluster": "item", "within": "task"}
+    found = {
+        name: ef.evaluate(items, metric, resample=ef.Bootstrap(interval=name, n=20_000, **options))
+        for name in ("normal", "expanded")
+    }
+    width = {
+        name: each.select((pl.col("upper") - pl.col("lower")) / pl.col("std_error")).item() / 2
+        for name, each in found.items()
+    }
+    stretch = np.sqrt(4 / 3) * stats.t.isf(0.025, 12 - 3)
+    assert width["normal"] == pytest.approx(stats.norm.isf(0.025))
+    assert width["expanded"] == pytest.approx(stretch, rel=0.03)
+
+
 @settings(max_examples=30, deadline=None)
 @given(
     st.floats(-0.5, 0.5), st.floats(-0.2, 0.2), st.sampled_from([None, 5, 40]),

@@ -17,6 +17,7 @@ from evalframe.resample.draws import BATCH, BOARD, Boards, Pool, left_out, pools
 from evalframe.resample.levels import drawn_of
 from evalframe.resample.paired import delta_of, rounding
 from evalframe.resample.ranks import RANKS, max_t_p_values, rank_columns, rank_limits
+from evalframe.resample.strata import free_clusters
 from evalframe.resample.uncertainty import Estimated, estimated, number_groups
 
 if TYPE_CHECKING:
@@ -231,7 +232,9 @@ def _pair_tests(
         without, touched = result.left_out[0], pool.touched(left_out(method, pool.clusters))
         if touched is not None:  # without a cluster that it lacks an entry is what it was
             without = np.where(touched, without, points)
-    counts, varying = (np.minimum(n[first], n[second]) for n in (pool.counts, pool.varying))
+    varying, clusters, strata = (
+        np.minimum(n[first], n[second]) for n in (pool.varying, *free_clusters(pool))
+    )
     p_values = np.full(len(pairs), np.nan)
     chunk = max(1, BATCH // len(drawn))
     for start in range(0, len(pairs), chunk):
@@ -246,7 +249,8 @@ def _pair_tests(
             delta_of(points[left], points[right], least),
             delta_of(drawn[:, left], drawn[:, right], least),
             gaps,
-            counts[here],
+            clusters[here],
+            strata[here],
         )
         p_values[here] = intervals.p_values(method.interval, sample)
     # Where nothing varies, nothing is tested.

@@ -41,12 +41,14 @@ class Sample:
         drawn: Replicates by estimates; NaN is a dropped replicate.
         left_out: Estimates without each cluster, or each group of them, likewise; for BCa.
         clusters: Number of clusters of each estimate; for expanded intervals.
+        strata: Number of strata that they are drawn within; by default one.
     """
 
     points: Floats
     drawn: Floats
     left_out: Floats | None = None
     clusters: Ints | None = None
+    strata: Ints | None = None
 
     @functools.cached_property
     def count(self) -> Ints:
@@ -119,18 +121,20 @@ class Shape(NamedTuple):
         bias: How far the estimate lies from the median of its replicates, as a normal quantile.
         acceleration: How fast the standard error changes with the estimate.
         clusters: Number of clusters if Student's t replaces the normal distribution, or None.
+        strata: Number of their strata.
     """
 
     bias: Floats
     acceleration: Floats
     clusters: Ints | None
+    strata: Ints | int = 1
 
     @classmethod
     def expanded(cls, sample: Sample) -> Shape:
         """Percentiles, wider for few clusters."""
         assert sample.clusters is not None
         nothing = np.zeros(len(sample.points))
-        return cls(nothing, nothing, sample.clusters)
+        return cls(nothing, nothing, sample.clusters, 1 if sample.strata is None else sample.strata)
 
     @classmethod
     def bca(cls, sample: Sample) -> Shape:
@@ -141,8 +145,9 @@ class Shape(NamedTuple):
     @classmethod
     def expanded_bca(cls, sample: Sample) -> Shape:
         """Both, with a bounded bias."""
-        bias, acceleration, _ = cls.bca(sample)
-        return cls(np.clip(bias, -MOST_BIAS, MOST_BIAS), acceleration, sample.clusters)
+        bias, acceleration, *_ = cls.bca(sample)
+        bias = np.clip(bias, -MOST_BIAS, MOST_BIAS)
+        return cls.expanded(sample)._replace(bias=bias, acceleration=acceleration)
 
     def ends(self, tail: float) -> Floats:
         """The quantiles that leave out this much on each side: lower and upper."""
@@ -179,8 +184,10 @@ class Shape(NamedTuple):
 
     def _student(self) -> tuple[Floats, Floats]:
         assert self.clusters is not None
-        freedom = np.maximum(self.clusters - 1.0, 1.0)
-        return freedom, np.sqrt((freedom + 1.0) / freedom)
+        # Replicates vary by (m - 1) / m too little in strata of m clusters, which loses one degree
+        # of freedom each.
+        freedom = np.maximum(self.clusters - 1.0 * self.strata, 1.0)
+        return freedom, np.sqrt((freedom + self.strata) / freedom)
 
 
 def _percentile_ends(sample: Sample, level: float) -> tuple[Floats, Floats]:

@@ -38,9 +38,10 @@ class Bootstrap:
         cluster: What is drawn: participants, questions, studies; a column or an expression. None
             takes every row as a cluster, which is right for independent rows only.
         within: Strata: clusters are drawn separately within each, such as findings within their
-            study. Each stratum keeps its number of clusters, so a lone cluster is always drawn;
-            equal ids in two strata are two clusters. Groups with as many clusters in a stratum see
-            the same draws of it.
+            study. Each stratum keeps its number of clusters, so a lone cluster is always drawn, and
+            replicates of a few vary too little, which only expanded intervals make up for. Equal
+            ids in two strata are two clusters. Groups with as many clusters in a stratum see the
+            same draws of it.
         n: Number of replicates.
         seed: Of the generator.
         interval: From the replicates to an interval. With few clusters most are too short: with 30
@@ -50,7 +51,8 @@ class Bootstrap:
 
             `expanded_bca`, 0.94 and 0.94: the best calibrated, and the default. Bias-corrected by
             at most half a standard error, accelerated by a jackknife, and wider by the ratio of
-            Student's t of the clusters to the normal distribution. For differences it becomes
+            Student's t to the normal distribution, with the clusters less the strata (one if there
+            are none) for degrees of freedom. For differences it becomes
             `expanded`, since a correction there is mostly noise.
             `expanded`, 0.93 and 0.94: percentiles, only wider in the same way.
             `percentile`, 0.91 and 0.93: quantiles of the replicates, as in published results of

@@ -16,6 +16,7 @@ from evalframe.resample.contraction import GROUP
 from evalframe.resample.draws import BATCH, BOARD, Boards, Pool, cluster_columns, pools
 from evalframe.resample.methods import Bootstrap, reporter
 from evalframe.resample.nested import contract
+from evalframe.resample.strata import free_clusters
 from evalframe.resample.uncertainty import replicates
 from evalframe.resample.units import apart, shared_units
 
@@ -274,7 +275,7 @@ def _of_pool(
         weights = draws.left_out(method, pool.clusters)
         left_out, touched = replicates(contraction, weights, progress), pool.touched(weights)
     swapped = _permuted(method, pool) if test == "permutation" else None
-    counts, varying = (np.minimum(n[0::2], n[1::2]) for n in (pool.counts, pool.varying))
+    varying, *sizes = (np.minimum(n[0::2], n[1::2]) for n in (pool.varying, *free_clusters(pool)))
     left, right = which[0::2], which[1::2]
     chunk = max(1, BATCH // len(drawn[0]))
     for number, bound in enumerate(states.metrics):
@@ -291,8 +292,7 @@ def _of_pool(
                 if touched is not None:
                     both = touched[:, 0::2][:, here] | touched[:, 1::2][:, here]
                     without = np.where(both, without, np.nan)
-            sizes = counts[here]
-            sample = intervals.Sample(point, deltas, without, sizes)
+            sample = intervals.Sample(point, deltas, without, *(n[here] for n in sizes))
             spread = intervals.bootstrap_spread(method, sample)
             spread = intervals.without_lone(spread, varying[here])
             spread = intervals.within_range(method, spread, point, *range_of(bound))

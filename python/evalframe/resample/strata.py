@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from evalframe.resample import draws
-from evalframe.resample.draws import MEMBER, STRATUM, Weights
+from evalframe.resample.draws import MEMBER, STRATUM, Pool, Weights
 from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known
 
 if TYPE_CHECKING:
@@ -32,6 +32,22 @@ def within(stratum: pl.Expr, member: pl.Expr) -> pl.Expr:
     {':stratum': '7', ':member': 'F1'}
     """
     return pl.struct(stratum.cast(pl.String).fill_null("").alias(STRATUM), member.alias(MEMBER))
+
+
+def free_clusters(pool: Pool) -> tuple[Ints, Ints]:
+    """Of each group the clusters that could have been others, and the strata that these are in.
+
+    Clusters that are alone in their stratum do not vary, and neither makes intervals wider.
+    """
+    if pool.strata is None:
+        return pool.counts, np.ones_like(pool.counts)
+    _, which = np.unique(pool.strata, return_inverse=True)
+    belongs = np.arange(which.max() + 1)[:, None] == which
+    sizes = belongs @ (
+        np.ones((pool.clusters, len(pool.groups))) if pool.owned is None else pool.owned
+    )
+    sizes[sizes < 2] = 0
+    return sizes.sum(axis=0).astype(np.int64), (sizes > 0).sum(axis=0)
 
 
 class Strata(NamedTuple):

@@ -23,6 +23,7 @@ from evalframe.resample.influence import influences, is_carried
 from evalframe.resample.levels import drawn_of
 from evalframe.resample.methods import Bootstrap, Jackknife, Method, Progress, reporter
 from evalframe.resample.nested import Contractions, contract
+from evalframe.resample.strata import free_clusters
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
@@ -168,7 +169,7 @@ def estimated(method: Method, pool: Pool, points: Floats | None = None) -> Estim
     flat = points.ravel()
     counts: dict[str, Ints | Floats] = {**contraction.counts()}
     progress = method.progress or reporter(type(method).__name__.lower())
-    sizes, varying = (np.tile(each, len(metrics)) for each in (pool.counts, pool.varying))
+    varying = np.tile(pool.varying, len(metrics))
 
     def all_of(weights: Weights) -> Floats:
         return replicates(contraction, weights, progress)
@@ -185,7 +186,8 @@ def estimated(method: Method, pool: Pool, points: Floats | None = None) -> Estim
         drawn = all_of(pool.drawn)
         if isinstance(contraction, Contractions):
             counts |= {"unit_drop_rate": contraction.unit_drop_rate()}
-        sample = intervals.Sample(flat, flattened(drawn), without, sizes)
+        sizes = (np.tile(each, len(metrics)) for each in free_clusters(pool))
+        sample = intervals.Sample(flat, flattened(drawn), without, *sizes)
         result = intervals.bootstrap_spread(method, sample)
     elif isinstance(method, Jackknife):
         left_out = moved(contraction, -1.0, progress)

@@ -25,6 +25,7 @@ from evalframe.resample.paired import (
     shared_clusters,
     undefined,
 )
+from evalframe.resample.strata import free_clusters
 from evalframe.resample.uncertainty import estimated, number_groups
 
 if TYPE_CHECKING:
@@ -92,6 +93,7 @@ class _Side(NamedTuple):
         errors: Their standard errors, likewise.
         counts: Number of clusters.
         varying: Number of clusters that could have been others.
+        free: Without those that are alone in their stratum, and the number of strata.
         drawn: Replicates of a bootstrap, metrics by replicates by pairs.
         left_out: Estimates without some clusters, if needed, likewise; NaN beyond those of a side.
     """
@@ -100,6 +102,7 @@ class _Side(NamedTuple):
     errors: Floats
     counts: Ints
     varying: Ints
+    free: Ints
     drawn: Floats | None
     left_out: Floats | None
 
@@ -139,6 +142,7 @@ def _side(method: Method, states: States[pl.DataFrame], groups: pl.Series) -> _S
     shape = len(states.metrics), len(numbers)
     points, errors = np.full(shape, np.nan), np.full(shape, np.nan)
     counts, varying = np.zeros(len(numbers), dtype=np.int64), np.zeros(len(numbers), dtype=np.int64)
+    free = np.zeros((2, len(numbers)), dtype=np.int64)
     drawn: list[tuple[Ints, Floats | None]] = []
     left_out: list[tuple[Ints, Floats | None]] = []
     for pool in pools(method, own_states, boards):
@@ -146,6 +150,7 @@ def _side(method: Method, states: States[pl.DataFrame], groups: pl.Series) -> _S
         result = estimated(method, pool)
         points[:, here], errors[:, here] = result.points, result.spread.std_error
         counts[here], varying[here] = pool.counts, pool.varying
+        free[:, here] = free_clusters(pool)
         drawn.append((here, result.drawn))
         left_out.append((here, result.left_out))
     which = np.searchsorted(numbers.to_numpy(), groups.to_numpy())
@@ -154,6 +159,7 @@ def _side(method: Method, states: States[pl.DataFrame], groups: pl.Series) -> _S
         errors[:, which],
         counts[which],
         varying[which],
+        free[:, which],
         _side_by_side(drawn, which),
         _side_by_side(left_out, which),
     )
@@ -209,8 +215,8 @@ def _drawn(
         without_left = delta_of(left.left_out[number], right.points[number], least)
         without_right = delta_of(left.points[number], right.left_out[number], least)
         without = np.concatenate([without_left, without_right])
-    clusters = np.minimum(left.counts, right.counts)
-    sample = intervals.Sample(point, deltas, without, clusters)
+    is_smaller = left.free[0] - left.free[1] <= right.free[0] - right.free[1]
+    sample = intervals.Sample(point, deltas, without, *np.where(is_smaller, left.free, right.free))
     p_value = intervals.p_values(method.interval, sample)
     return intervals.bootstrap_spread(method, sample), p_value
 
