@@ -39,6 +39,7 @@ from evalframe.evaluation import (
 )
 from evalframe.logs.checking import check_logs as check_logs
 from evalframe.logs.every_eval_ever.reading import read_every_eval_ever as read_every_eval_ever
+from evalframe.logs.every_eval_ever.writing import write_every_eval_ever as write_every_eval_ever
 from evalframe.logs.helm.reading import read_helm as read_helm
 from evalframe.logs.inspect.reading import read_inspect as read_inspect
 from evalframe.logs.lm_eval.reading import read_lm_eval as read_lm_eval

@@ -25,7 +25,7 @@ from evalframe.logs.lines import NULL, Lines, Whole, as_text, inside, lines_of
 from evalframe.logs.reading import Format, Log, Paths, read_logs
 from evalframe.logs.table import DTYPES, METADATA, Wanted
 
-_ENDING = "_samples.jsonl"
+ENDING = "_samples.jsonl"
 _BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 _ID = b'"evaluation_id"'
 _DIGITS = 18
@@ -79,7 +79,7 @@ class Published:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.uuid = path.name.removesuffix(_ENDING)
+        self.uuid = path.name.removesuffix(ENDING)
         self.aggregate_file = path.with_name(f"{self.uuid}.json")
 
     @cached_property
@@ -206,7 +206,7 @@ def _part(lines: Lines, wanted: Wanted) -> pl.DataFrame:
         columns["answer"] = [each.raw[0] if each and each.raw else None for each in outputs]
     if wanted.any("target", "n_choices"):
         inputs = [each or _Input() for each in lines.values("input", _Input | None)]
-        columns["target"] = [as_text(each.reference) for each in inputs]
+        columns["target"] = [as_text(each.reference or None) for each in inputs]
         columns["n_choices"] = [len(each.choices) if each.choices else None for each in inputs]
     if wanted.any("error", "is_error"):
         columns["error"] = lines.values("error", str | None)
@@ -262,10 +262,11 @@ def _with_results(frame: pl.DataFrame, results: Sequence[Any]) -> pl.DataFrame:
 
 
 def _check(log: Log) -> Iterator[Check]:
-    """The mean of the samples that belong to one published result."""
+    """The mean over samples that belong to one published result, each the mean of its epochs."""
     published = Published(log.path)
     (frame,) = _read(log, Wanted(frozenset({"score"})), Counter())
-    means = frame.group_by("place").agg(pl.col("score").mean())
+    samples = frame.group_by("place", "sample_id").agg(pl.col("score").mean())
+    means = samples.group_by("place").agg(pl.col("score").mean())
     known = dict(means.drop_nulls().rows())
     for place, each in enumerate(published.results):
         score = inside(each, "score_details", "score")
