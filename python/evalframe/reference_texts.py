@@ -85,7 +85,10 @@ def _table_of_adaptors() -> str:
 
 def _table_of_items() -> str:
     head = "| column | type | meaning |\n|---|---|---|"
-    rows = (f"| `{c.name}` | {c.dtype} | {c.meaning}{c.extra * '; on request'} |" for c in evalframe.logs.COLUMNS)
+    rows = (
+        f"| `{c.name}` | {c.dtype} | {c.meaning}{c.extra * '; on request'} |"
+        for c in evalframe.logs.COLUMNS
+    )
     return "\n".join([head, *rows]) + "\n"
 
 

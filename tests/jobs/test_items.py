@@ -1,5 +1,8 @@
 """`evalframe evaluate` on tables of any kind, by hand: keys, units, scorers, errors."""
 
+import json
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -103,6 +106,32 @@ def test_scorers_are_never_pooled(commands):
     assert pl.read_parquet("one.parquet")["estimate"].item() == pytest.approx(2 * mean)
     told = run("log.parquet", "--scorer", "juge", exit_code=1)
     assert "unknown scorer 'juge'. Did you mean 'judge'? Known: judge, match" in told
+
+
+def test_logs_of_other_programs_are_recognised(commands):
+    run = commands("evaluate", in_one_line=True)
+    folder = Path("logs")
+    folder.mkdir()
+    lines = [
+        {"doc_id": doc, "metrics": ["acc", "f1"], "acc": doc % 2, "f1": 0.5, "filter": "none"}
+        for doc in range(4)
+    ]
+    text = "\n".join(map(json.dumps, lines))
+    (folder / "samples_sums_2026-01-21T03-44-18.458309.jsonl").write_text(text)
+    told = run("logs", "--by", "task", "-o", "out.parquet")
+    assert "2 of scorer are kept apart" in told
+    assert "score_name" not in told
+    columns = ["task", "scorer", "estimate", "n"]
+    rows = [("sums", "acc", 0.5, 4), ("sums", "f1", 0.5, 4)]
+    assert pl.read_parquet("out.parquet").select(columns).rows() == rows
+    record = read_provenance("out.parquet")
+    assert record["job"]["reader"] == "logs"
+    assert record["inputs"][0]["rows"] == 8
+    assert run("--from", "lm_eval", "logs", "--by", "task") == told
+    assert "no logs of helm in" in run("--from", "helm", "logs", exit_code=1)
+    LOG.write_parquet("logs/table.parquet")
+    told = run("logs", "--metadata", "topic", exit_code=1)
+    assert "metadata names what logs hold beside their columns; tables do not" in told
 
 
 @pytest.mark.parametrize(

@@ -277,13 +277,41 @@ class Reader:
         return f"--from-{self.kind}"
 
     def recognises(self, path: Path) -> bool:
-        """Return True if the head of a file has all marks."""
+        """Return True if the head of a JSON file has all marks."""
+        if path.suffix.lower() != ".json" or not path.is_file():
+            return False
         try:
             with path.open("rb") as file:
                 head = file.read(_HEAD)
         except OSError:  # the error is raised when it is read
             return False
-        return all(f'"{mark}"'.encode() in head for mark in self.marks)
+        return bool(self.marks) and all(f'"{mark}"'.encode() in head for mark in self.marks)
+
+
+class Logs(Reader):
+    """Logs of any program, which tell their format by themselves: files or folders."""
+
+    def recognises(self, path: Path) -> bool:
+        """Return True if there are logs at this path, and no table."""
+        suffix = path.suffix.lower()
+        if suffix in (".parquet", ".csv", ".arrow", ".ipc", ".feather"):
+            return False
+        if path.is_dir() and next(path.rglob("*.parquet"), None) is not None:
+            return False
+        from evalframe.logs.reading import find
+
+        try:
+            logs, _ = find(path)
+        except InputError:
+            return False
+        return bool(logs)
+
+
+def _logs_of(kind: str, what: str) -> Reader:
+    """The reader of logs of one program; they are recognised as logs of any."""
+    open_logs: Lazy[documents.Reader] = Lazy(f"evalframe.jobs.items.logs:{kind}")
+    text = f"Read {what}: files, folders or globs."
+    return Reader(kind, what, open_logs, (), text, fields=("extra", "metadata"))
 
 
 READERS = {
@@ -321,16 +349,29 @@ READERS = {
             ("test_results",),
             "Read evaluation results of the original: a folder, files or globs of JSON.",
         ),
+        Logs(
+            "logs",
+            "logs",
+            Lazy("evalframe.jobs.items.logs:open_logs"),
+            (),
+            "Read logs of Inspect, lm-evaluation-harness, HELM or Every Eval Ever: files, folders "
+            "or globs.",
+            metavar="LOG",
+            fields=("extra", "metadata"),
+        ),
+        _logs_of("inspect", "logs of Inspect"),
+        _logs_of("lm_eval", "samples of lm-evaluation-harness"),
+        _logs_of("helm", "runs of HELM"),
+        _logs_of("every_eval_ever", "samples of Every Eval Ever"),
     )
 }
 
 
 def reader_of(items: Sequence[str], folder: Path) -> str | None:
-    """The kind of reader of JSON files that were named without one; None if it is not clear."""
+    """The kind of reader of files that were named without one; None if they are tables."""
     paths = [folder / item for item in items]
-    if not paths or not all(path.suffix.lower() == ".json" and path.is_file() for path in paths):
-        return None
-    kinds = [kind for kind, reader in READERS.items() if all(map(reader.recognises, paths))]
+    readers = READERS.items() if paths else ()
+    kinds = [kind for kind, reader in readers if all(map(reader.recognises, paths))]
     if len(kinds) > 1:
         raise InputError(f"{items[0]} can be read from {' or '.join(kinds)}; name it by --from")
     return kinds[0] if kinds else None

@@ -80,6 +80,14 @@ class RecordsJob(TableJob, frozen=True, kw_only=True):
         tuple[str, ...], Flag("Only the rows of these scores.", default="all, likewise")
     ] = ()
 
+    extra: Annotated[
+        tuple[str, ...],
+        Flag("Columns of logs that cost more to read: confidence, explanation, logprob, ..."),
+    ] = ()
+    metadata: Annotated[
+        tuple[str, ...], Flag("Metadata of the samples of logs, as columns metadata_NAME.")
+    ] = ()
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.metrics:
@@ -119,10 +127,6 @@ class SystemsJob(RecordsJob, frozen=True, kw_only=True):
         Best | None,
         Flag("Which end is the best.", default="as the metric says; a mean does not", checks=False),
     ] = None
-    correction: Annotated[
-        Correction,
-        Flag("Of p-values for their number: of all groups, metrics and pairs.", checks=False),
-    ] = "holm"
     bootstrap: Annotated[Thousand, Flag("", checks=False)] = Thousand()
 
     def __post_init__(self) -> None:
@@ -146,6 +150,10 @@ class CompareJob(SystemsJob, frozen=True, kw_only=True, tag_field="family", tag=
         bool, Flag("The systems have different items or people, each resampled by itself.")
     ] = False
     test: Annotated[Test, Flag("How p-values are made.", checks=False)] = "bootstrap"
+    correction: Annotated[
+        Correction,
+        Flag("Of p-values for their number: of all groups, metrics and pairs.", checks=False),
+    ] = "holm"
     disagreements: Annotated[
         int,
         Flag(
@@ -196,6 +204,10 @@ class CompareJob(SystemsJob, frozen=True, kw_only=True, tag_field="family", tag=
 class RankJob(SystemsJob, frozen=True, kw_only=True, tag_field="family", tag="items"):
     """A job of `evalframe rank`."""
 
+    correction: Annotated[
+        Literal["holm", "bonferroni", "max_t", "none"],
+        Flag("Of p-values for the number of pairs; max_t by the joint draws.", checks=False),
+    ] = "holm"
     verb: Literal["rank"] = "rank"
 
 
@@ -246,6 +258,7 @@ FAMILY = Family(
     report=Lazy("evalframe.jobs.items.run:report"),
     roles=Lazy("evalframe.jobs.items.records:roles"),
     tables=Lazy("evalframe.jobs.items.run:TABLES"),
+    reader="logs",
     sample=Lazy("evalframe.jobs.items.sample:sample_files"),
     verbs={
         "compare": Verb(

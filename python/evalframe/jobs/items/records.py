@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 STANDARD = ("mean", "total", "spread", "deviation", "quantile", "share", "pass_at", "at_least")
 """Names of the metrics that are of no other family."""
 
-_SCORERS = (SCORER, SCORE_NAME)
+_SCORERS, _PAIRS = (SCORER, SCORE_NAME), ":pairs"
 _POOLED = {
     "model": "--by model keeps them apart",
     TASK: "--by task keeps them apart, --macro task weighs them alike",
@@ -85,6 +85,9 @@ def records_of(
         systems: Columns that also tell rows apart, but are no group keys.
         splits: True if scorers become keys where a table has several; else that is an error.
     """
+    for name in ("extra", "metadata") if job.reader is None else ():
+        if getattr(job, name):
+            raise ParameterError(f"{name} names what logs hold beside their columns; tables do not")
     opened = open_records(job, place.folder, place.targets)
     table = opened.table
     schema = table.collect_schema()
@@ -227,7 +230,13 @@ def _counts(table: pl.LazyFrame, schema: pl.Schema) -> dict[str, int]:
     names = [name for name in (*_SCORERS, *_POOLED) if name in schema]
     if not names:
         return {}
-    return table.select(pl.col(names).n_unique()).collect().row(0, named=True)
+    counts = [pl.col(names).n_unique()]
+    if {*_SCORERS} <= {*names}:
+        counts.append(pl.struct(_SCORERS).n_unique().alias(_PAIRS))
+    found = table.select(counts).collect().row(0, named=True)
+    if found.pop(_PAIRS, None) == found.get(SCORER):  # its name says no more than the scorer
+        found.pop(SCORE_NAME, None)
+    return found
 
 
 def _cluster(name: str | None, schema: pl.Schema, apart: Sequence[str]) -> pl.Expr | None:
