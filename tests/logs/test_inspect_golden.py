@@ -13,6 +13,7 @@ SHARED = Path(__file__).parents[3] / "shared"
 GOLDEN = SHARED / "golden" / "logs" / "logs.json"
 LOGS = json.loads(GOLDEN.read_text()) if GOLDEN.exists() else {"inspect": {}}
 SOUND = [name for name, facts in LOGS["inspect"].items() if "n_rows" in facts]
+KEY = ("scorer", "score_name", "reducer", "metric")
 EXTRA = ("confidence", "logprob", "invalidated")
 
 
@@ -49,3 +50,28 @@ def test_a_log_is_read_as_by_inspect(name, shared):
         if score["n_confidence"]:
             assert rows["confidence"].mean() == pytest.approx(score["mean_confidence"], rel=1e-12)
             assert rows["logprob"].sum() == pytest.approx(score["sum_logprob"], rel=1e-12)
+
+
+PUBLISHED = [name for name in SOUND if LOGS["inspect"][name]["published"]]
+OTHERWISE = {"list_total"}
+"""Metrics that somebody wrote for one log."""
+
+
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_published_numbers_follow_from_the_rows_where_they_do(name, shared):
+    path = shared / "data" / "logs" / name
+    checks = ef.check_logs(path)
+    found = {tuple(row[:4]): row[4:] for row in checks.select(*KEY, "follows", "note").rows()}
+    assert len(found) == len(checks)
+    for entry in LOGS["inspect"][name]["published"]:
+        told = entry.get("follows_from_rows") or {}
+        for metric in entry["metrics"]:
+            key = (entry["scorer"], entry["score_name"], entry["reducer"], metric)
+            follows, note = found.pop(key)
+            if told.get(metric) is False:
+                assert follows is not True
+                assert note is not None
+            else:
+                is_whole = not (note or "").startswith("the log has")
+                assert follows is (None if metric in OTHERWISE else is_whole), key
+    assert not found

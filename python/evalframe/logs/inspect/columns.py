@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
 from evalframe.logs.inspect.confidence import likelihood
@@ -20,16 +21,6 @@ if TYPE_CHECKING:
 class _Source(NamedTuple):
     fields: tuple[str, ...]
     value: Callable[[Sample], Any]
-
-
-def _tokens(kind: str) -> _Source:
-    of = attrgetter(kind)
-
-    def total(sample: Sample) -> int | None:
-        usages = sample.model_usage
-        return None if usages is None else sum([of(usage) or 0 for usage in usages.values()])
-
-    return _Source(("model_usage",), total)
 
 
 def _plain(field: str) -> _Source:
@@ -67,9 +58,6 @@ _SOURCES = {
     "n_choices": _Source(
         ("choices",), lambda sample: len(sample.choices) if sample.choices else None
     ),
-    "input_tokens": _tokens("input_tokens"),
-    "output_tokens": _tokens("output_tokens"),
-    "total_tokens": _tokens("total_tokens"),
     "total_time": _plain("total_time"),
     "working_time": _plain("working_time"),
     "started_at": _plain("started_at"),
@@ -85,9 +73,11 @@ _SOURCES = {
     ),
     "invalidated": _Source(("invalidation",), lambda sample: sample.invalidation is not None),
 }
+_TOKENS = ("input_tokens", "output_tokens", "total_tokens")
 _OF_SCORES = ("score", "value", "answer", "reason", "explanation", "scorer", "score_name")
 _FIELDS = {
     **{name: source.fields for name, source in _SOURCES.items()},
+    **dict.fromkeys(_TOKENS, ("model_usage",)),
     **dict.fromkeys(_OF_SCORES, ("scores", "score")),
     "confidence": ("output", "choices", "scores", "score"),
 }
@@ -129,9 +119,26 @@ def sample_columns(
             texts = columns[name]
             columns[name] = _times(texts)
             counts["bad_times"] += texts.count() - columns[name].count()
+    columns |= _tokens(samples, [name for name in _TOKENS if asked.any(name)])
     for name in asked.metadata:
         values = [sample.metadata.get(name) for sample in samples]
         columns[METADATA + name] = pl.Series(METADATA + name, values, pl.String)
+    return columns
+
+
+def _tokens(samples: Sequence[Sample], names: Sequence[str]) -> dict[str, pl.Series]:
+    """Numbers of tokens, summed over models; null where usage is not recorded."""
+    if not names:
+        return {}
+    usages = [sample.model_usage for sample in samples]
+    each = [usage for known in usages for usage in (known or {}).values()]
+    owner = np.repeat(np.arange(len(usages)), [len(known or ()) for known in usages])
+    is_known = pl.Series([known is not None for known in usages])
+    columns = {}
+    for name in names:
+        weights = [count or 0 for count in map(attrgetter(name), each)]
+        sums = pl.Series(name, np.bincount(owner, weights, len(usages)).astype(np.int64))
+        columns[name] = sums.zip_with(is_known, pl.Series([None], dtype=pl.Int64))
     return columns
 
 

@@ -61,11 +61,11 @@ def as_number(value: Any) -> tuple[float | None, bool]:
 def numbers(values: Sequence[Any], counts: Counter[str]) -> list[float | None]:
     """Values as numbers; those that are none are counted."""
     scalars = [_CONTAINERS if type(value) in _CONTAINERS else value for value in values]
-    known = {value: as_number(value) for value in {*scalars}}
-    found = [known[value] for value in scalars]
-    if any(is_garbage for _, is_garbage in known.values()):
-        counts["not_numbers"] += sum(is_garbage for _, is_garbage in found)
-    return [number for number, _ in found]
+    both = {value: as_number(value) for value in {*scalars}}
+    if garbage := {value for value, (_, is_garbage) in both.items() if is_garbage}:
+        counts["not_numbers"] += sum(value in garbage for value in scalars)
+    known = {value: number for value, (number, _) in both.items()}
+    return [known[value] for value in scalars]
 
 
 def scores_of(
@@ -163,16 +163,23 @@ def _reason(score: Recorded) -> str | None:
 def as_json(values: Sequence[Any]) -> list[str | None]:
     """Values as JSON, with the words for numbers that are not finite; null for no value."""
     plain = [None if value is UNSET else value for value in values]
-    lines = msgspec.json.Encoder().encode_lines(plain).decode().split("\n")
+    lines: list[str | None] = [*msgspec.json.Encoder().encode_lines(plain).decode().split("\n")]
 
-    def text(value: Any, line: str) -> str | None:
-        if value is UNSET:
-            return None
-        is_word = line == "null" and value is not None
-        odd = is_word or type(value) in _CONTAINERS
-        return json.dumps(value, ensure_ascii=False) if odd else line
-
-    return [text(value, line) for value, line in zip(values, lines, strict=False)]
+    odd = {
+        place
+        for place, (value, line) in enumerate(zip(values, lines, strict=False))
+        if type(value) in _CONTAINERS or (line == "null" and value is not None)
+    }
+    if not odd:
+        return lines[: len(values)]
+    return [
+        line
+        if place not in odd
+        else None
+        if value is UNSET
+        else json.dumps(value, ensure_ascii=False)
+        for place, (value, line) in enumerate(zip(values, lines, strict=False))
+    ]
 
 
 def _series(values: list[Any], dtype: pl.DataType) -> pl.Series:
