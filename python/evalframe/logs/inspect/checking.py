@@ -56,11 +56,12 @@ def checks(header: Header, rows: Callable[[Wanted], pl.DataFrame]) -> Iterator[C
             value, why, tolerance = None, fault, 1e-9
             if reduced is not None and fault is None:
                 value, tolerance = _recomputed(metric, reduced)
-                why = f"{_bare(metric)} is not recomputed" if value is None else lacking
+                why = f"{_bare(metric)} is not recomputed" if value is None else None
             published = metric.get("value")
             if isinstance(published, int | float):
                 task = header.eval.task
-                yield Check(task, scorer, name, key, reducer, published, value, why, tolerance)
+                check = Check(task, scorer, name, key, reducer, published, value, why, tolerance)
+                yield check._replace(note=why or lacking) if check.follows is False else check
 
 
 def _entries(results: dict[str, Any]) -> list[dict[str, Any]]:
