@@ -119,11 +119,13 @@ def _level_summary(
     """Totals and terms per group from rows added up by level."""
     import numpy as np
 
-    rows = (
-        _owned(groups)
-        .lazy()
-        .select(_OWNER, kernel.level_of(axis).alias(LEVEL), **plain, **as_numbers(axis.sums))
-    )
+    level, sums = kernel.level_of(axis).alias(LEVEL), {**plain, **as_numbers(axis.sums)}
+    if len(groups) == 1:  # By one key rows are grouped in half the time.
+        rows = _flat(groups).lazy().select(level, **sums)
+        levels = rows.group_by(LEVEL).agg(pl.all().sum()).collect(engine="in-memory")
+        levels = levels.sort(LEVEL, descending=axis.descending)
+        return kernel.summary_of_levels(levels, np.array([0, len(levels)]), plain, [("", axis)])
+    rows = _owned(groups).lazy().select(_OWNER, level, **sums)
     levels = rows.group_by(_OWNER, LEVEL).agg(pl.all().sum()).collect(engine="in-memory")
     levels = levels.sort(_OWNER, LEVEL, descending=[False, axis.descending])
     starts = np.searchsorted(levels[_OWNER].to_numpy(), np.arange(len(groups) + 1))
