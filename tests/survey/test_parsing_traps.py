@@ -264,3 +264,12 @@ def test_text_before_a_bracket_is_cut_between_characters(parse):
     parsed = parse(rows)
     assert parsed["predicted"].to_list() == [[60.0, 40.0]] * 4
     assert parsed["status"].to_list() == ["ok"] * 4
+
+
+def test_a_huge_number_in_one_text_leaves_the_others_as_they_are():
+    options = ["Yes", "No"]
+    whole = ("Yes: 60%\nNo: 30%\nOther: 10%", 2, None, options)
+    for digits in (30, 400):
+        huge = (f"Yes: {'9' * digits}\nNo: 40", 2, None, options)
+        assert read(huge, whole)[1:] == read(whole)
+    assert read(whole)[0][1] == "length_mismatch"

@@ -97,10 +97,8 @@ def without_reasoning(strings: pl.Series) -> pl.Series:
     thought = strings.str.contains("</think", literal=True)
     # Far quicker than a search for these characters; few texts have any beyond ASCII.
     some = thought | (strings.str.len_bytes() > strings.str.len_chars())
-    if not some.any():
-        return strings
-    text = text_where(pl.lit(some)).str.replace_many(_FULL_WIDTH).str.replace(_REASONED, "")
-    return _replaced(strings, some, text)
+    text = pl.col("text").str.replace_many(_FULL_WIDTH).str.replace(_REASONED, "")
+    return replaced(strings, some, text)
 
 
 def may_have_references(text: pl.Expr) -> pl.Expr:
@@ -111,21 +109,25 @@ def may_have_references(text: pl.Expr) -> pl.Expr:
 def without_references(strings: pl.Series) -> pl.Series:
     """The texts before a heading of references."""
     some = strings.to_frame("text").select(may_have_references(pl.col("text"))).to_series()
-    if not some.any():
+    return replaced(strings, some, pl.col("text").str.replace(_REFERENCES, ""))
+
+
+def replaced(strings: pl.Series, some: pl.Series, by: pl.Expr) -> pl.Series:
+    """The texts, some of them replaced by an expression of `text`; the same series if none is."""
+    # The expression sees these texts only: patterns cost time even in empty ones.
+    index = some.arg_true()
+    if index.is_empty():
         return strings
-    return _replaced(strings, some, text_where(pl.lit(some)).str.replace(_REFERENCES, ""))
-
-
-def _replaced(strings: pl.Series, some: pl.Series, text: pl.Expr) -> pl.Series:
-    return strings.to_frame("text").select(pl.when(some).then(text).otherwise("text")).to_series()
+    changed = strings.gather(index).to_frame("text").select(by).to_series()
+    place = (some.cum_sum().cast(pl.Int64) - 1).set(~some, None)
+    return pl.select(pl.coalesce(changed.gather(place), strings)).to_series()
 
 
 def without_asides(lines: pl.DataFrame) -> pl.DataFrame:
     """The lines without brackets or parentheses after a number."""
-    if not lines["line"].str.contains(_SIGNS).any():
-        return lines
-    some = lines["line"].str.contains(_ANY)
-    cleaned = text_where(pl.lit(some), "line")
+    cleaned = pl.col("text")
     for pattern, replacement in _REPLACED:
         cleaned = cleaned.str.replace_all(pattern, replacement)
-    return lines.with_columns(line=pl.when(some).then(cleaned).otherwise("line"))
+    cleaned = pl.when(pl.col("text").str.contains(_ANY)).then(cleaned).otherwise("text")
+    line = replaced(lines["line"], lines["line"].str.contains(_SIGNS), cleaned)
+    return lines.with_columns(line=line)

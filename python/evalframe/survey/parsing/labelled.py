@@ -95,6 +95,9 @@ _MOST = 62
 _ROUNDING = 0.02
 """Relative distance of a sum from 100 percent by rounding."""
 
+_HUGE = 1e4
+"""More than any share."""
+
 _SHORT = r"^[^\p{L}]*\p{L}+(?:[^\p{L}]+\p{L}+){0,2}[^\p{L}]*$"
 """A label of up to three words."""
 
@@ -188,11 +191,12 @@ def _beside(pairs: pl.DataFrame, first: Ints, last: Ints) -> Ints:
     """The index of the pair with another label in the same list as these pairs, or -1."""
     # It is on their last line, or on the next if the sum with it is still about 100 percent; or on
     # their first line, or on the line before if only with it the sum is 100 percent.
-    share = pl.col("value").fill_null(0.0)
+    # Running sums over all texts: a huge number in one must not leave the others without digits.
+    share = pl.col("value").fill_null(0.0).clip(-_HUGE, _HUGE)
     is_short = pl.col("label").str.contains(_SHORT)
     other = pl.col("option").is_null() & is_short & (share > 0) & (share <= 100)
-    is_other, value = pairs.select(is_other=other, value=share).get_columns()
-    sums = np.concatenate([[0.0], np.cumsum(value)])
+    is_other, shares = pairs.select(is_other=other, share=share).get_columns()
+    sums = np.concatenate([[0.0], np.cumsum(shares)])
     lacking = _distance(sums[last + 1] - sums[first])
     row, line = pairs["row"].to_numpy(), pairs["place"].to_numpy()
     before, behind = np.maximum(first - 1, 0), np.minimum(last + 1, len(pairs) - 1)

@@ -51,12 +51,13 @@ def first_found(rows: pl.DataFrame, rules: Sequence[Rule]) -> pl.DataFrame:
     """`predicted` and `parse_rule` of the first rule that reads a row, null if none does."""
     # A rule can itself call this function, and its rows then have the column already.
     left = rows.drop(_PLACE, strict=False).with_row_index(_PLACE)
-    # Rules share their patterns, and so do nested rules: each pattern is searched once.
-    marks = {rule.mark: pl.col(rule.text).str.contains(rule.needs) for rule in rules}
-    left = left.with_columns(**marks)
     schema = {"row": left.schema[_PLACE], "predicted": VECTOR, "parse_rule": pl.String()}
     parts = [pl.DataFrame(schema=schema)]
+    known: set[str] = set()
     for rule in rules:
+        if rule.mark not in known:  # rules share their patterns: each is searched once
+            left = left.with_columns(pl.col(rule.text).str.contains(rule.needs).alias(rule.mark))
+            known.add(rule.mark)
         if not left[rule.mark].any():
             continue
         candidates = left.filter(rule.mark)

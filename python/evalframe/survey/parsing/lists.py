@@ -8,7 +8,7 @@ from __future__ import annotations
 import polars as pl
 
 from evalframe.survey.parsing.characters import DASHES, QUOTES, may_have_references, text_where
-from evalframe.survey.parsing.ladder import NO_CANDIDATES, VECTOR
+from evalframe.survey.parsing.ladder import NO_CANDIDATES, VECTOR, per_row
 
 NUMBER = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
@@ -171,15 +171,16 @@ def last_lists(rows: pl.DataFrame) -> pl.DataFrame:
         listed=data.bin.slice(begin).cast(pl.String, strict=False),
         on_own_line=(begin == 0) | (data.bin.slice(begin - 1, 1) == b"\n"),
     )
-    is_list = pl.col("is_list")
-    marked = lines.with_columns(is_list=pl.col("on_own_line") & listed.str.contains(_COMMON_LIST))
-    searched = text_where(is_list)
-    is_ascii = searched.str.len_bytes() == searched.str.len_chars()
-    one_way = is_ascii & ~searched.str.contains("[", literal=True) & ~may_have_references(searched)
-    pieces = pl.when(is_list & one_way).then(listed).str.split(", ")
-    return marked.select(
-        pieces.cast(VECTOR, strict=False).alias("predicted"), pl.lit("lines").alias("parse_rule")
+    # Few texts have one, and only these are looked at closely.
+    is_list = pl.col("on_own_line") & listed.str.contains(_COMMON_LIST)
+    index = lines.select(is_list.arg_true()).to_series()
+    is_ascii = text.str.len_bytes() == text.str.len_chars()
+    one_way = is_ascii & ~text.str.contains("[", literal=True) & ~may_have_references(text)
+    lists = lines.select(pl.col("text", "listed").gather(index)).with_columns(row=index)
+    pieces = lists.filter(one_way).select(
+        "row", predicted=listed.str.split(", ").cast(VECTOR, strict=False)
     )
+    return per_row(pieces, len(rows)).with_columns(parse_rule=pl.lit("lines"))
 
 
 _CITATION = (

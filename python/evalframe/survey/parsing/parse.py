@@ -10,7 +10,7 @@ from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read, spread_literals
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.survey.parsing.characters import is_blank, text_where
+from evalframe.survey.parsing.characters import is_blank
 from evalframe.survey.parsing.ladder import VECTOR
 from evalframe.survey.parsing.reading import read_vectors
 
@@ -111,7 +111,7 @@ def with_status(rows: pl.Series, find: Callable[[pl.DataFrame], pl.DataFrame]) -
     is_generated = frame.select((~marked).fill_null(value=False)).to_series()
     has_options = (frame["n"] >= 1).fill_null(value=False)
     is_read = is_generated & has_options
-    vectors = find(frame.filter(is_read))
+    vectors = find(frame if is_read.all() else frame.filter(is_read))
     if not is_read.all():
         index = (is_read.cum_sum().cast(pl.Int64) - 1).set(~is_read, None)
         vectors = vectors.select(pl.all().gather(index))
@@ -132,9 +132,10 @@ def with_status(rows: pl.Series, find: Callable[[pl.DataFrame], pl.DataFrame]) -
 def _parsed(rows: pl.Series) -> pl.Series:
     """A blank response is failed, and a vector of another length is dropped."""
     table = with_status(rows, read_vectors)
-    without = pl.col("predicted").is_null()
-    failed = without & is_blank(text_where(without))
-    table = table.with_columns(status=pl.when(failed).then(pl.lit("failed")).otherwise("status"))
+    index = table["predicted"].is_null().arg_true()
+    blank = table.select(is_blank(pl.col("text").gather(index))).to_series()
+    if blank.any():
+        table = table.with_columns(table["status"].scatter(index.filter(blank), "failed"))
     if (table["status"] == "length_mismatch").any():
         fits = pl.col("predicted").list.len() == pl.col("n")
         table = table.with_columns(pl.when(fits).then("predicted"))
