@@ -23,6 +23,7 @@ from evalframe.jobs.flags import (
     parse,
     quiet_option,
 )
+from evalframe.jobs.logs import logs
 
 if TYPE_CHECKING:
     from evalframe.jobs.settings import TableJob
@@ -317,6 +318,9 @@ def demo(samples: Path, output: Path) -> None:
     from evalframe.jobs.samples import show
 
     show(samples, output, cli)
+
+
+cli.add_command(logs)
 
 
 @cli.command("metrics")

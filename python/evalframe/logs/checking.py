@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from evalframe.core.errors import InputError
 from evalframe.logs.reading import Paths, find, format_of
 
 
@@ -72,10 +73,11 @@ def check_logs(paths: Paths, *, kind: str | None = None) -> pl.DataFrame:
     Returns:
         A row per published number: log, format, task, scorer, score_name, metric (a way to
         aggregate, or stderr), reducer, published, recomputed, follows (null if nothing is
-        recomputed) and note (why it is not).
+        recomputed) and note (why it is not). A log in a folder that cannot be read has one row,
+        whose note says why.
 
     Raises:
-        InputError: There is no log, or one is damaged.
+        InputError: There is no log, or a named one is damaged.
 
     Examples:
         >>> import evalframe as ef, json, tempfile
@@ -93,10 +95,16 @@ def check_logs(paths: Paths, *, kind: str | None = None) -> pl.DataFrame:
         [('mean', 0.5, 0.5, True), ('stderr', 0.25, 0.28867513459481287, False)]
         >>> folder.cleanup()
     """
-    logs, _ = find(paths, kind, strict=True)
-    rows = [
-        (log.name, log.format, *check[:7], check.follows, check.note)
-        for log in logs
-        for check in format_of(log).check(log)
-    ]
+    logs, skipped = find(paths, kind)
+    rows: list[tuple[object, ...]] = []
+    for log in logs:
+        try:
+            checks = [*format_of(log).check(log)]
+        except InputError as error:
+            if log.is_named:
+                raise
+            skipped[log.name] = str(error)
+        else:
+            rows += [(log.name, log.format, *c[:7], c.follows, c.note) for c in checks]
+    rows += [(name, *[None] * 9, f"skipped: {fault}") for name, fault in skipped.items()]
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row")

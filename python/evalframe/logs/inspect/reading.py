@@ -239,7 +239,7 @@ def _archived(
                 found = samples_of(batch, fields, log.name)
                 digested(found, fields - {"output"}, asked)
                 _add(samples, found, counts)
-        _complete(archive, samples, asked, fields)
+        _complete(archive, samples, asked, fields, counts)
     return header, samples
 
 
@@ -276,15 +276,25 @@ def _summaries(archive: Archive) -> list[str]:
     return [match[0] for match in sorted(matches, key=lambda match: int(match[1]))]
 
 
-def _complete(archive: Archive, samples: Samples, asked: Wanted, fields: frozenset[str]) -> None:
+def _complete(
+    archive: Archive,
+    samples: Samples,
+    asked: Wanted,
+    fields: frozenset[str],
+    counts: Counter[str],
+) -> None:
     """Add to samples what only their own members have, and samples that have no summary."""
     full = [name for name in asked.columns if name in asked.full or name in EXTRA]
     more = fields_of(full, asked)
     lacking = set(samples) if full else set()
     if asked.metadata:
         lacking |= {key for key, sample in samples.items() if _lacks(sample, asked)}
-    whole = samples if not lacking else samples.keys() - lacking
-    rest = archive.members.keys() - {f"samples/{name}_epoch_{epoch}.json" for name, epoch in whole}
+    names = {f"samples/{name}_epoch_{epoch}.json": (name, epoch) for name, epoch in samples}
+    rest = archive.members.keys() - names.keys()
+    absent = (name.removesuffix(".json") for name in names.keys() - archive.members.keys())
+    counts["no_record"] += sum(f"{name}/sample.json" not in rest for name in absent)
+    if lacking:
+        rest |= {name for name in names.keys() & archive.members.keys() if names[name] in lacking}
     for member in sorted(rest, key=archive.members.__getitem__):
         match = _SAMPLE.fullmatch(member)
         if match is None or ((key := (match[1], int(match[2]))) in samples and key not in lacking):
