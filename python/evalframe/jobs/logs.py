@@ -44,7 +44,8 @@ def check(
     import evalframe as ef
 
     table = ef.check_logs([*paths], kind=kind)
-    _print(table if is_full else table.filter(~pl.col("follows").fill_null(value=False)), output)
+    is_shown = pl.lit(is_full) | ~pl.col("follows").fill_null(value=False)
+    _print(table, table.filter(is_shown), output)
     logs = table.group_by(pl.col("published").is_null().alias("skipped")).agg(pl.n_unique("log"))
     known = dict(logs.iter_rows())
     follows = table["follows"].drop_nulls()
@@ -66,14 +67,15 @@ def report(paths: tuple[str, ...], kind: str | None, output: str | None) -> None
     """
     import evalframe as ef
 
-    _print(ef.logs.log_report([*paths], kind=kind), output)
+    table = ef.logs.log_report([*paths], kind=kind)
+    _print(table, table, output)
 
 
-def _print(table: pl.DataFrame, output: str | None) -> None:
+def _print(table: pl.DataFrame, shown: pl.DataFrame, output: str | None) -> None:
     from evalframe.report.table import render
 
     if output is not None:
         with replacing(Path(output)) as partial:
             table.write_parquet(partial)
-    if len(table):
-        say(render(table, width=terminal_width(), limit=None))
+    if len(shown):
+        say(render(shown, width=terminal_width(), limit=None))
