@@ -330,6 +330,21 @@ def test_rank_sets_and_max_t_are_the_golden_ones(golden):
         assert pairs == pytest.approx(expected["p_adjusted_romano_wolf"], abs=1e-12), case["id"]
 
 
+def test_replicates_within_strata_of_two_vary_by_half_and_are_widened():
+    rng = np.random.default_rng(4)
+    points, away = rng.normal(0.0, 3.0, 6), rng.normal(0.0, 1.0, (199, 6))
+    board, many = np.zeros(6, dtype=np.int64), np.full(6, 10**12)
+    near = points / np.sqrt(2.0)
+    sets = rank_sets(points, points + away, board, 0.95, many, many // 2)
+    np.testing.assert_array_equal(sets, rank_sets(near, near + away, board, 0.95, many))
+    assert (sets[0] > rank_sets(points, points + away, board, 0.95, many)[0]).sum() == 0
+    (*_, p), (*_, expected) = (
+        max_t_p_values(each, each + away, board, many, strata)
+        for each, strata in ((points, many // 2), (near, 1))
+    )
+    np.testing.assert_array_equal(p, expected)
+
+
 def test_max_t_by_hand():
     # Replicates move one of two entries. Errors of differences are 1 to the third, else sqrt(2).
     drawn = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0], [0, -1, 0]]) * np.sqrt(1.5)

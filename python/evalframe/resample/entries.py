@@ -135,7 +135,7 @@ def entry_spreads(
                 estimates.drawn[number],
                 ranking.among[here],
                 method.level,
-                pool.varying,
+                *free_clusters(pool),
             )
         result.join(Entries(spread, pool.counts, ranks), here)
     return result
@@ -169,7 +169,8 @@ def ranked_systems(
         result, here = estimated(method, pool), pool.groups.to_numpy()
         assert result.drawn is not None
         points, drawn = sign * result.points[0], sign * result.drawn[0]
-        limits = rank_limits(points, drawn, board[here], method.level, pool.varying)
+        free = free_clusters(pool)
+        limits = rank_limits(points, drawn, board[here], method.level, *free)
         columns = {"estimate": result.points[0], "n_clusters": pool.counts}
         columns |= {name: values[0] for name, values in result.spread._asdict().items()}
         (of_units,) = drawn_of(pool.states)
@@ -186,7 +187,7 @@ def ranked_systems(
         )
         pairs = _pair_tests(method, pool, result, boards, rounding(metric))
         if correction == "max_t":
-            left, right, p = max_t_p_values(points, drawn, board[here], pool.varying)
+            left, right, p = max_t_p_values(points, drawn, board[here], *free)
             ends = {"left": pool.groups[left], "right": pool.groups[right], "p_adjusted": p}
             pairs = pairs.join(pl.DataFrame(ends), on=["left", "right"])
         tests.append(pairs)

@@ -28,7 +28,7 @@ _VARIES = 1e-12
 
 
 def rank_limits(
-    points: Floats, drawn: Floats, group: Ints, level: float, clusters: Ints
+    points: Floats, drawn: Floats, group: Ints, level: float, clusters: Ints, strata: Ints
 ) -> dict[str, Floats]:
     """The `RANKS` of each entry, NaN if undefined; `group` is the board of an entry."""
     # With one cluster nothing varies: such an entry has no central ranks, and any rank can be its
@@ -36,7 +36,7 @@ def rank_limits(
     points, drawn = (np.round(scores, DECIMALS) for scores in (points, drawn))
     blank = np.where(clusters < 2, np.nan, 0.0)
     central = [ends + blank for ends in rank_intervals(drawn, group, level)]
-    sets = rank_sets(points, drawn, group, level, clusters)
+    sets = rank_sets(points, drawn, group, level, clusters, strata)
     return dict(zip(RANKS, (*central, *sets), strict=True))
 
 
@@ -66,7 +66,12 @@ def rank_intervals(drawn: Floats, group: Ints, level: float) -> tuple[Floats, Fl
 
 
 def rank_sets(
-    points: Floats, drawn: Floats, group: Ints, level: float, clusters: Floats | Ints
+    points: Floats,
+    drawn: Floats,
+    group: Ints,
+    level: float,
+    clusters: Floats | Ints,
+    strata: Ints | int = 1,
 ) -> tuple[Floats, Floats]:
     """The ranks that each entry can have, at a simultaneous level."""
     # A difference of two entries is certain if it exceeds c of its standard errors, where c is the
@@ -76,7 +81,7 @@ def rank_sets(
     # Inference for ranks; Romano and Wolf (2005), of the steps.
     lower, upper = (np.full(len(group), np.nan) for _ in range(2))
     for grid in _grids(group, 1):
-        pairs = _Pairs.of(points, drawn, grid, clusters)
+        pairs = _Pairs.of(points, drawn, grid, clusters, strata)
         better = np.zeros(pairs.delta.shape, dtype=np.bool_)
         boards = np.arange(len(grid))
         while len(boards):
@@ -95,7 +100,11 @@ def rank_sets(
 
 
 def max_t_p_values(
-    points: Floats, drawn: Floats, group: Ints, clusters: Floats | Ints
+    points: Floats,
+    drawn: Floats,
+    group: Ints,
+    clusters: Floats | Ints,
+    strata: Ints | int = 1,
 ) -> tuple[Ints, Ints, Floats]:
     """All pairs of each board and their p-values, corrected by the largest deviation in steps.
 
@@ -105,7 +114,7 @@ def max_t_p_values(
     points, drawn = (np.round(scores, DECIMALS) for scores in (points, drawn))
     parts = []
     for grid in _grids(group, 1):
-        pairs = _Pairs.of(points, drawn, grid, clusters)
+        pairs = _Pairs.of(points, drawn, grid, clusters, strata)
         first, second = np.triu_indices(grid.shape[1], 1)
         size = np.abs(pairs.size[:, first, second])
         order = np.argsort(-size, axis=1, kind="stable")  # NaN stands last
@@ -172,20 +181,30 @@ class _Pairs(NamedTuple):
     size: Floats
 
     @classmethod
-    def of(cls, points: Floats, drawn: Floats, grid: Ints, clusters: Floats | Ints) -> _Pairs:
+    def of(
+        cls,
+        points: Floats,
+        drawn: Floats,
+        grid: Ints,
+        clusters: Floats | Ints,
+        strata: Ints | int,
+    ) -> _Pairs:
         """The pairs; the errors of few clusters are widened as those of expanded intervals are."""
         from scipy.special import ndtri, stdtr
 
-        score, many = points[grid], clusters[grid]
+        score = points[grid]
+        free, lost = (
+            np.minimum(each[grid][:, :, None], each[grid][:, None, :])
+            for each in (clusters - strata, np.broadcast_to(strata, clusters.shape))
+        )
         delta = score[:, :, None] - score[:, None, :]
-        freedom = np.minimum(many[:, :, None], many[:, None, :]) - 1.0
-        error = np.where(freedom > 0.0, _errors(drawn, grid), np.nan)
+        error = np.where(free > 0, _errors(drawn, grid), np.nan)
         # Equal but for rounding is equal, and what does not vary is certain.
         with np.errstate(invalid="ignore", divide="ignore"):
             t = np.where(error > _VARIES, delta / error, np.copysign(np.inf, delta) + error)
             t = np.where((np.abs(delta) <= _VARIES) & ~np.isnan(error), 0.0, t)
-            t = t / np.sqrt(1.0 + 1.0 / freedom)
-            size = np.copysign(ndtri(stdtr(freedom, -np.abs(t))), delta)
+            t = t / np.sqrt(1.0 + lost / free)
+            size = np.copysign(ndtri(stdtr(free, -np.abs(t))), delta)
         return cls(grid, delta, error, np.where(np.isnan(t + delta), np.nan, size))
 
     def some(self, boards: Ints) -> _Pairs:
