@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.errors import InputError
-from evalframe.core.remote import files_below
+from evalframe.core.remote import RemotePath
 from evalframe.core.scan import find, open_files, scan
 from evalframe.jobs.cli import cli
 
@@ -85,7 +85,7 @@ def test_an_object_store(bucket):
     assert_frame_equal(result, ef.evaluate(ITEMS, ef.mean("score"), by="who"))
     [file] = find([f"{bucket}/flat/1.parquet"])
     assert file.describe(digest=True).keys() == {"name", "bytes", "rows", "sha256"}
-    with pytest.raises(InputError, match=r"'s3://bucket/nothing' holds no .parquet file"):
+    with pytest.raises(InputError, match=r"no file or folder 's3://bucket/nothing'"):
         scan(f"{bucket}/nothing")
     with pytest.raises(InputError, match=r"no file matches 's3://bucket/\*.csv'"):
         scan(f"{bucket}/*.csv")
@@ -115,7 +115,11 @@ def test_jobs_read_and_write_an_object_store(bucket, tmp_path, monkeypatch):
             cli, ["selective", "items.parquet", "--loss", "zero_one", "-o", f"{bucket}/{target}"]
         )
         assert result.exit_code == 0, result.output
-    assert {*files_below(bucket)} >= {"report.md", "report.csv", "out/metrics.parquet"}
+    assert {*map(str, RemotePath(bucket).files_below())} >= {
+        "report.md",
+        "report.csv",
+        "out/metrics.parquet",
+    }
     for target in ("items/9.parquet", "items/0.parquet"):
         result = run(
             cli, ["selective", f"{bucket}/items", "--loss", "zero_one", "-o", f"{bucket}/{target}"]
@@ -137,7 +141,22 @@ def test_a_job_file_writes_into_the_folder_it_is_given(bucket, tmp_path):
     run = CliRunner().invoke
     result = run(cli, ["run", str(tmp_path / "job.toml"), "-o", f"{bucket}/run"])
     assert result.exit_code == 0, result.output
-    assert "run/out.csv" in files_below(bucket)
+    assert RemotePath(bucket, "run/out.csv").is_file()
     result = run(cli, ["run", str(tmp_path / "other.toml")])
     assert result.exit_code == 1
     assert "outside of" in result.output
+
+
+def test_logs_in_an_object_store(bucket, tmp_path):
+    log, samples = tmp_path / "quiz.eval", tmp_path / "samples_sums_2026.jsonl"
+    log.write_bytes(ef.logs.sample_log(samples=5))
+    samples.write_text('{"doc_id": 7, "metrics": ["acc"], "acc": 1}\n')
+    for path in (log, samples):
+        RemotePath(bucket, "logs", path.name).write(path)
+    there = ef.read_logs(f"{bucket}/logs", extra=["confidence"]).collect()
+    assert set(there["log"]) == {f"{bucket}/logs/{path.name}" for path in (log, samples)}
+    assert_frame_equal(
+        there.drop("log"), ef.read_logs([log, samples], extra=["confidence"]).collect().drop("log")
+    )
+    assert ef.read_logs(f"{bucket}/logs/*.eval").collect().height == 20
+    assert ef.logs.log_report(f"{bucket}/logs")["samples"].to_list() == [10, 1]

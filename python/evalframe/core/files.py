@@ -20,7 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile, mkstemp
 
 from evalframe.core.errors import OutputError
-from evalframe.core.remote import has_bucket, is_remote, location, write_bytes
+from evalframe.core.remote import RemotePath, is_remote, location
 
 _DESCRIPTORS = Path("/proc/self/fd")  # the open files of this process on Linux, with names or not
 _MOST_DESCRIPTORS = 200  # a process often has 1,024 and needs some for its work
@@ -93,7 +93,7 @@ class _Sent(_Unfinished):
 
     def take_name(self) -> None:
         """Become the target."""
-        write_bytes(self.path, self.target)
+        RemotePath(self.target).write(self.path)
 
 
 _WRITTEN: ContextVar[list[_Unfinished] | None] = ContextVar("written", default=None)
@@ -282,7 +282,7 @@ def _target(path: Path, *, make_folder: bool = False) -> Path:
     """The file that `path` stands for, if it can be written."""
     check_within(path)
     if is_remote(path):
-        if not has_bucket(path):
+        if not RemotePath(path).has_bucket():
             raise OutputError(f"cannot write {path.name}: no bucket {location(path.parent)!r}")
         return path
     target = Path(os.path.realpath(path)) if path.is_symlink() else path

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import partial
 from itertools import groupby
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
@@ -23,7 +23,7 @@ import polars as pl
 
 from evalframe.core.documents import check_parquet, decoded
 from evalframe.core.errors import InputError, needing
-from evalframe.core.remote import files_below, is_remote, location, open_bytes, size_of
+from evalframe.core.remote import RemotePath, is_remote, location, path_of
 
 _NO_VALUE = "__HIVE_DEFAULT_PARTITION__"
 _VERSION = re.compile(r"@v(\d+)$")
@@ -60,9 +60,9 @@ class File:
             rows = self.rows if isinstance(self.rows, int) else self.rows()
             if self.version is not None:
                 return {"name": self.name, "version": self.version, "rows": rows}
-            described = {"name": self.name, "bytes": size_of(self.path), "rows": rows}
+            described = {"name": self.name, "bytes": self.path.stat().st_size, "rows": rows}
             if digest:
-                with open_bytes(self.path) as content:
+                with self.path.open("rb") as content:
                     described["sha256"] = hashlib.file_digest(content, "sha256").hexdigest()
         return described
 
@@ -82,25 +82,16 @@ def find(names: Sequence[str], folder: Path = Path()) -> list[File]:
 
 
 def _find(name: str, folder: Path) -> list[File]:
-    path = at(folder, name)
+    path = path_of(name, folder)
     if (table := _delta(name, folder)) is not None:
         return [table]
-    inside: Iterable[Path] | None = None
-    if not is_remote(name):
-        inside = _below(path, Path(), frozenset()) if path.is_dir() else None
-    elif not glob.has_magic(name) and size_of(path) is None:
-        inside = map(Path, files_below(name))
-    if inside is None:
-        return [File(each, at(folder, each)) for each in _by_name(name, folder)]
+    if not path.is_dir():
+        return [File(each, path_of(each, folder)) for each in by_name(name, folder)]
+    inside = _files_below(path)
     shards = [each for each in inside if each.suffix.lower() == ".parquet"]
     if not shards:
         raise InputError(f"folder {name!r} holds no .parquet file; name other formats by a glob")
-    return [File(location(Path(name, each)), path / each, _keys(each)) for each in shards]
-
-
-def at(folder: Path, name: str) -> Path:
-    """The path of a name that is relative to a folder, or a URL."""
-    return Path(name) if is_remote(name) else folder / name
+    return [File(location(PurePath(name, each)), path / each, _keys(each)) for each in shards]
 
 
 def matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
@@ -137,7 +128,7 @@ def _scan_json_lines(path: Path, texts: Collection[str] = ()) -> pl.LazyFrame:
     where = location(path)
     schema = pl.scan_ndjson(where, infer_schema_length=None).collect_schema()
     table = pl.scan_ndjson(where, schema={**schema, **_as_text(texts, schema)})
-    with open_bytes(path) as lines:
+    with path.open("rb") as lines:
         first = next((line for line in lines if line.strip()), b"{}")
     order = [name for name in decoded(first, path.name) if name in schema]
     return table.select(*order, *sorted(set(schema) - {*order}))
@@ -202,8 +193,9 @@ def _open(file: File, texts: Collection[str] = ()) -> _Source:
     if suffix not in FORMATS:
         raise InputError(f"{name}: unknown format {suffix!r}; known: {', '.join(FORMATS)}")
     with reading(name):
-        size = size_of(path)
-    if size is None:
+        size = path.stat().st_size
+        is_file = path.is_file()
+    if not is_file:
         raise InputError(f"{name} is not a regular file; copy its content into one")
     if size == 0:
         raise InputError(f"{name} is empty (0 bytes); was its writer interrupted?")
@@ -289,6 +281,12 @@ def _shown(dtype: pl.DataType | None) -> str:
     return "missing" if dtype is None else str(dtype)
 
 
+def _files_below(folder: Path) -> Iterable[PurePath]:
+    if is_remote(folder):
+        return RemotePath(folder).files_below()
+    return _below(folder, Path(), frozenset())
+
+
 def _below(folder: Path, inner: Path, above: frozenset[Path]) -> Iterator[Path]:
     """Files below a folder, relative to it, without hidden ones."""
     here = folder.resolve()
@@ -303,28 +301,26 @@ def _below(folder: Path, inner: Path, above: frozenset[Path]) -> Iterator[Path]:
             yield inner / entry.name
 
 
-def _keys(shard: Path) -> tuple[tuple[str, str | None], ...]:
+def _keys(shard: PurePath) -> tuple[tuple[str, str | None], ...]:
     """Columns of the folders named `key=value` on the way to a file."""
     named = (part.partition("=") for part in shard.parent.parts)
     keys = {unquote(key): unquote(value) for key, is_key, value in named if is_key and key}
     return tuple((key, None if value == _NO_VALUE else value) for key, value in keys.items())
 
 
-def _by_name(name: str, folder: Path) -> list[str]:
-    """The name, or all that match it."""
+def by_name(name: str, folder: Path = Path()) -> list[str]:
+    """The name of a file, or the names of all files that match it."""
+    if (path := path_of(name, folder)).is_file() or (path.exists() and not is_remote(name)):
+        return [name]
+    if not glob.has_magic(name):
+        raise InputError(f"no file or folder {name!r}")
     if is_remote(name):
-        if not glob.has_magic(name):
-            return [name]
-        parts = Path(name).parts
+        parts = path.parts
         fixed = next(number for number, part in enumerate(parts) if glob.has_magic(part))
-        root = location(Path(*parts[:fixed]))
-        inside = [Path(each) for each in files_below(root)]
-        files = [location(Path(root, f)) for f in inside if matches(f.parts, parts[fixed:])]
+        root = RemotePath(*parts[:fixed])
+        inside = root.files_below()
+        files = [location(root / each) for each in inside if matches(each.parts, parts[fixed:])]
     else:
-        if (folder / name).exists():
-            return [name]
-        if not glob.has_magic(name):
-            raise InputError(f"no file or folder {name!r}")
         found = sorted(glob.glob(name, root_dir=folder, recursive=True))  # noqa: PTH207 (absolute too)
         files = [file for file in found if (folder / file).is_file()]
     if not files:
@@ -336,12 +332,8 @@ def _delta(name: str, folder: Path) -> File | None:
     """The Delta table of this name, at its last version or at that of `NAME@v3`; None if none."""
     asked = _VERSION.search(name)
     table = name[: asked.start()] if asked else name
-    path = at(folder, table)
-    if not is_remote(name):
-        is_table = (path / "_delta_log").is_dir()
-    else:
-        is_table = not glob.has_magic(table) and any(files_below(f"{table}/_delta_log"))
-    if not is_table:
+    path = path_of(table, folder)
+    if glob.has_magic(table) or not (path / "_delta_log").is_dir():
         return None
     with needing("delta", "a Delta table"):
         from deltalake import DeltaTable

@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import polars as pl
 
+from evalframe.core import remote
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.core.files import check_replaceable, check_within, replacing, replacing_all, together
-from evalframe.core.remote import is_remote
-from evalframe.core.scan import at
 from evalframe.jobs.console import refuse_silence, say, terminal_width
 from evalframe.jobs.family import Family, Outcome, Place, family_of, reader_of
 from evalframe.jobs.inputs import check_columns, naming_columns
@@ -152,7 +151,7 @@ def target_of(output: str | None, folder: Path) -> Target | None:
     if output is None:
         return None
     path = path_of("output", output, folder)
-    is_there = not is_remote(path) and os.path.isdir(path)  # noqa: PTH112 (Path raises if the name is too long)
+    is_there = not remote.is_remote(path) and os.path.isdir(path)  # noqa: PTH112 (Path raises if the name is too long)
     return Target(path, output.endswith(("/", os.sep)) or not path.suffix or is_there)
 
 
@@ -162,7 +161,7 @@ def path_of(entry: str, name: str, folder: Path) -> Path:
         raise ParameterError(f"the {entry} has no name; name a file or a folder")
     if "\0" in name:
         raise ParameterError(f"the {entry} cannot be named {name!r}; leave out the zero character")
-    path = at(folder, name)
+    path = remote.path_of(name, folder)
     if not path.name.strip("."):  # `.` and `..` have names of their own
         path = Path(os.path.abspath(path))  # noqa: PTH100 (as given, links and all)
     if not path.name:

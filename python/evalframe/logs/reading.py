@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import polars as pl
@@ -21,6 +21,8 @@ from polars.io.plugins import register_io_source
 
 from evalframe.core.errors import InputError, RunWarning, UnknownNameError
 from evalframe.core.files import matching
+from evalframe.core.remote import RemotePath, is_remote, location, path_of
+from evalframe.core.scan import by_name
 from evalframe.logs.table import (
     CONSTANT,
     METADATA,
@@ -142,7 +144,7 @@ def read_logs(
 
     Examples:
         >>> import evalframe as ef, tempfile
-        >>> from pathlib import Path
+        >>> from pathlib import Path, PurePosixPath
         >>> folder = tempfile.TemporaryDirectory()
         >>> file = Path(folder.name) / "samples_sums_2026-01-21T03-44-18.458309.jsonl"
         >>> _ = file.write_text('{"doc_id": 7, "metrics": ["acc"], "acc": 1}')
@@ -168,7 +170,7 @@ def find(
                 head = _head(path)
                 name = _recognised(path, head, formats)
             if name is not None:
-                logs.setdefault(path, Log(str(path), path, name, is_named))
+                logs.setdefault(path, Log(location(path), path, name, is_named))
             elif not path.is_dir() and (is_named or _looks_like(path, formats)):
                 fault = f"{path} is no log of {' or '.join(formats)}; is it complete?"
                 if is_named or strict:
@@ -269,13 +271,13 @@ def _types(logs: Sequence[Log], metadata: Sequence[str]) -> dict[str, set[str]]:
 
 def _listed(given: str | Path) -> Iterator[tuple[Path, bool]]:
     """Each file or folder at a path, and whether it was given by itself."""
-    path = Path(given)
+    path = path_of(given)
     if path.is_dir():
         yield path, True
         yield from ((below, False) for below in _below(path))
     elif path.exists():
         yield path, True
-    elif found := matching(given):
+    elif found := by_name(str(given)) if is_remote(given) else matching(given):
         for match in found:
             yield from ((each, False) for each, _ in _listed(match))
     else:
@@ -283,6 +285,11 @@ def _listed(given: str | Path) -> Iterator[tuple[Path, bool]]:
 
 
 def _below(folder: Path) -> Iterator[Path]:
+    if is_remote(folder):
+        files = RemotePath(folder).files_below()
+        names = {each for file in files for each in (file, *file.parents)} - {PurePath()}
+        yield from (folder / name for name in sorted(names))
+        return
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted([*files, *folders]):
