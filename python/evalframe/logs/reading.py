@@ -286,9 +286,9 @@ def _listed(given: str | Path) -> Iterator[tuple[Path, bool]]:
 
 def _below(folder: Path) -> Iterator[Path]:
     if is_remote(folder):
-        files = RemotePath(folder).files_below()
-        names = {each for file in files for each in (file, *file.parents)} - {PurePath()}
-        yield from (folder / name for name in sorted(names))
+        inner = RemotePath(folder).files_below()
+        paths = {each for file in inner for each in (file, *file.parents)} - {PurePosixPath()}
+        yield from (folder / path for path in sorted(paths))
         return
     for root, folders, files in os.walk(folder):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
