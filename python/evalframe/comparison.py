@@ -94,9 +94,10 @@ def compare(
         `p_adjusted` (in its family; null p-values are no tests and are not counted), `n_clusters`
         (shared; unpaired `n_clusters_left` and `n_clusters_right` instead), `drop_rate`,
         `detectable` (the smallest true difference that one such comparison finds significant with
-        probability 0.8: standard errors times the normal quantiles of level and power). Null if
-        undefined; unpaired, the uncertainty also if a side has a single cluster. Intervals that are
-        no quantiles of replicates are cut off at the range that the metric declares.
+        probability 0.8: standard errors times the normal quantiles of level and power); with a
+        metric of units, paired, `n_units` (that both sides use) and `drawn`. Null if undefined;
+        unpaired, the uncertainty also if a side has a single cluster. Intervals that are no
+        quantiles of replicates are cut off at the range that the metric declares.
 
     Raises:
         ParameterError: Not exactly one of `between` and `other`; fewer than two systems; an unknown
@@ -119,8 +120,9 @@ def compare(
         (0.25, 0.382, 0.537)
     """
     from evalframe.core import tables
+    from evalframe.core.per import units_of
     from evalframe.core.states import States, stacked
-    from evalframe.resample.paired import PAIRED_RESULT, Comparison, paired_spread
+    from evalframe.resample.paired import PAIRED_RESULT, PAIRED_UNITS, Comparison, paired_spread
     from evalframe.resample.unpaired import UNPAIRED_RESULT, unpaired_spread
 
     check_choice("test", test, Test)
@@ -136,7 +138,10 @@ def compare(
             f"{others[0].meta.output_name()!r} declares no state; declare it with @ef.metric to "
             "compare it"
         )
-    keys = tables.Keys.of(by, [*(PAIRED_RESULT if paired else UNPAIRED_RESULT), DETECTABLE])
+    taken = [*(PAIRED_RESULT if paired else UNPAIRED_RESULT), DETECTABLE]
+    if paired and any(units_of(bound) for bound in bounds):
+        taken += PAIRED_UNITS
+    keys = tables.Keys.of(by, taken)
     side, frames = _sides(frame, other, between)
     if paired:
         drawn, cluster = paired_method(pair_on, resample)

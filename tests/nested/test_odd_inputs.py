@@ -104,3 +104,15 @@ def test_the_remedy_for_composite_units_can_be_typed():
     metric = ef.per(["a", "b"], ef.mean("v"))
     with pytest.raises(ParameterError, match=r"ef\.per\(\['a', 'b', 'c'\], \.\.\.\)"):
         ef.evaluate(rows, metric, resample=ef.Jackknife(cluster="c"))
+
+
+def test_comparisons_say_what_is_drawn_and_how_many_units_both_sides_use():
+    rows = pl.DataFrame({"task": [*"aabbccddab"], "model": [*"xyxyxyxxxx"]})
+    rows = rows.with_columns(score=pl.int_range(10) % 3)
+    metrics = [ef.mean("score"), ef.per("task", ef.mean("score"))]
+    found = ef.compare(rows, metrics, between="model", pair_on="task")
+    assert found.select("metric", "n_units", "drawn").rows() == [
+        ("mean", None, None),
+        ("mean_per_task", 3, "task"),
+    ]
+    assert "drawn" not in ef.compare(rows, metrics[0], between="model", pair_on="task").columns

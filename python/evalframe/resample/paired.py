@@ -14,6 +14,7 @@ from evalframe.core.states import CLUSTER, States
 from evalframe.resample import draws, intervals
 from evalframe.resample.contraction import GROUP
 from evalframe.resample.draws import BATCH, BOARD, Boards, Pool, cluster_columns, pools
+from evalframe.resample.levels import drawn_of
 from evalframe.resample.methods import Bootstrap, reporter
 from evalframe.resample.nested import contract
 from evalframe.resample.strata import free_clusters
@@ -41,6 +42,9 @@ DIFFERENCE = [
 """Columns of every comparison, paired or not."""
 
 PAIRED_RESULT = [*DIFFERENCE, "n_clusters", "drop_rate"]
+
+PAIRED_UNITS = ("n_units", "drawn")
+"""Further columns if a metric over units is among the metrics: units that both sides use."""
 
 
 class Matching(NamedTuple):
@@ -124,7 +128,9 @@ def paired_spread(
             named = pl.lit(metrics[number].name).alias("metric")
             parts.append(counts[chosen].drop(":pair").with_columns(named, *columns))
     result = pl.concat(parts, how="diagonal_relaxed")
-    return one_family(result, metrics, by, comparison.correction).select(*by, *PAIRED_RESULT)
+    units = PAIRED_UNITS if "drawn" in result.columns else ()
+    result = one_family(result, metrics, by, comparison.correction)
+    return result.select(*by, *PAIRED_RESULT, *units)
 
 
 def one_family(
@@ -261,9 +267,7 @@ def undefined(
     )
 
 
-def _of_pool(
-    method: Bootstrap, pool: Pool, content: Ints, test: str
-) -> Iterator[dict[str, Floats]]:
+def _of_pool(method: Bootstrap, pool: Pool, content: Ints, test: str) -> Iterator[dict[str, Any]]:
     """Columns of the result for each metric, one number for each pair."""
     states, which = _distinct(pool, content)
     contraction = contract(states, int(which.max()) + 1, pool.clusters)
@@ -277,6 +281,7 @@ def _of_pool(
     swapped = _permuted(method, pool) if test == "permutation" else None
     varying, *sizes = (np.minimum(n[0::2], n[1::2]) for n in (pool.varying, *free_clusters(pool)))
     left, right = which[0::2], which[1::2]
+    paths = drawn_of(states)
     chunk = max(1, BATCH // len(drawn[0]))
     for number, bound in enumerate(states.metrics):
         least = rounding(bound)
@@ -305,7 +310,11 @@ def _of_pool(
             parts.append({"delta": point, "p_value": p_value, **spread._asdict()})
         estimates = {"estimate_left": points[number, left], "estimate_right": points[number, right]}
         joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        yield estimates | joined
+        units: dict[str, Any] = {}
+        if (path := paths[number]) is not None:
+            used = contraction.counts()["n_units"][number]
+            units = {"n_units": np.minimum(used[left], used[right]), "drawn": [path] * len(left)}
+        yield estimates | joined | units
 
 
 _ROUNDING = 1e-12
