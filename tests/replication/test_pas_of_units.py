@@ -10,6 +10,11 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe import replication
 from evalframe.compat import humanstudy_bench
+from evalframe.core.tables import Keys
+from evalframe.replication.agreement.pooling import N_EFF, PAS, RATIO_Z, Z, of_rows, of_tests
+from evalframe.replication.agreement.posteriors import z_of_pas
+from evalframe.replication.agreement.scored_tests import LEVELS, VALUE, WEIGHT, Rows, Settings
+from evalframe.testing import laws
 from replication.score_data import drawn_tables, studied
 
 FINDING = ["sub_study_id", "finding_id"]
@@ -76,3 +81,40 @@ def test_intervals_of_pas_end_at_its_range(interval):
     found = replication.model_scores(studies, resample=method)
     assert found["pas_lower"].min() == 0.0
     assert found["pas_upper"].max() == 1.0
+
+
+SETTINGS = [
+    Settings("fisher_z", "mean"),
+    Settings("mean_z", "mean_z", missing="chance"),
+    Settings("weighted_mean", "weighted_mean"),
+]
+
+
+def rows_of(level, settings):
+    """Rows with what is averaged in them: an eighth of it missing, some of it at the ends."""
+    count, rng = 60, np.random.default_rng(0)
+    pas = rng.choice([None, 0.0, 0.125, 0.25, 0.5, 0.75, 0.875, 1.0], count).tolist()
+    frame = pl.DataFrame({"model": rng.choice([*"ab"], count), PAS: pas, "pas_normalised": pas})
+    frame = frame.with_columns(
+        **{Z: z_of_pas(pl.col(PAS)), RATIO_Z: z_of_pas(pl.col(PAS)), VALUE: pl.col(PAS)},
+        **{name: pl.Series(rng.integers(0, 4, count)) for name in ("study_id", "finding_id")},
+        **{
+            name: pl.Series(rng.integers(low, 3, count))
+            for name, low in ((WEIGHT, 1), (N_EFF, 1), ("finding_weight", 0), ("test_weight", 0))
+        },
+    )
+    return frame, Rows(frame.lazy(), level, Keys.of("model"), frozenset(frame.columns), settings)
+
+
+@pytest.mark.parametrize("settings", SETTINGS, ids=str)
+@pytest.mark.parametrize("level", LEVELS)
+def test_scores_of_tables_keep_the_laws(level, settings):
+    frame, rows = rows_of(level, settings)
+    flat = [*(of_tests(rows, z_of_pas) if level == "tests" else of_rows(rows)).values()]
+    metrics = [*flat, *(ef.per("study_id", metric) for metric in flat)]
+    laws.expressions_equal_tables(metrics, frame, by="model")
+    laws.integer_weights_repeat_rows(metrics, frame, by="model")
+    laws.zero_weights_remove_rows(metrics, frame, by="model")
+    laws.units_are_groups(metrics, frame, by="model")
+    laws.replicates_copy_units(metrics, frame, by="model", cluster="finding_id")
+    laws.replicates_copy_units(metrics, frame, by="model", cluster="study_id")

@@ -14,7 +14,7 @@ from evalframe.core.errors import ParameterError
 from evalframe.replication.agreement.ecs import ecs, with_ecs_weights
 from evalframe.replication.agreement.metrics import concordance_correlation, mean_pas
 from evalframe.replication.agreement.studies import domain_scores, model_scores, study_scores
-from evalframe.resample import contraction, draws, uncertainty
+from evalframe.resample import draws, uncertainty
 from replication.score_data import drawn_tables, studied
 
 ROOMS = [replication, humanstudy_bench]
@@ -398,11 +398,3 @@ def test_coverage_of_the_study_bootstrap_is_near_nominal():
     assert covered.mean() == pytest.approx(0.94, abs=0.035)
     true = np.sqrt(0.6 * 0.4 / 11 / studies)
     assert found["pas_std_error"].mean() == pytest.approx(true, rel=0.05)
-
-
-def test_values_do_not_hang_on_the_layout_of_matrices(monkeypatch):
-    tests = studied()
-    dense = model_scores(tests, resample=BY_FINDING)
-    monkeypatch.setattr(contraction, "_DENSE", 0)
-    sparse = model_scores(tests, resample=BY_FINDING)
-    assert_frame_equal(dense, sparse, rel_tol=1e-12)

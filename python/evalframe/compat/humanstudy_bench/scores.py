@@ -58,7 +58,7 @@ from evalframe.replication.agreement.scored_tests import (
     read_table,
     usable_weight,
 )
-from evalframe.replication.agreement.studies import is_pooled_by_z, mean_scores, studies_of
+from evalframe.replication.agreement.studies import mean_scores, studies_of
 from evalframe.replication.numbers import finite, number
 from evalframe.replication.rates import pooled_by_precision
 
@@ -175,7 +175,7 @@ def _included(rows: Rows) -> Rows:
     if rows.level == "tests":
         return replace(rows, frame=frame)
     value = pl.col("pas").fill_nan(None)
-    if is_pooled_by_z(rows):
+    if rows.rule.fisher:
         z = pl.col("z_pas") if "z_pas" in rows.columns else _z_of_pas(value)
         value = pl.when(z.is_not_nan()).then(z)
     values = {VALUE: value}

@@ -14,13 +14,7 @@ import polars as pl
 from evalframe.core.metric import Metric, MetricExpr
 from evalframe.core.state import State, Totals, ratio
 from evalframe.replication.agreement.posteriors import CHANCE, pas_of_z
-from evalframe.replication.agreement.scored_tests import (
-    FINDING_RULES,
-    STUDY_RULES,
-    VALUE,
-    WEIGHT,
-    Rows,
-)
+from evalframe.replication.agreement.scored_tests import VALUE, WEIGHT, Rows
 
 PAS, Z, RATIO_Z, N_EFF = ":pas", ":z", ":ratio_z", ":n_eff"
 """Of a test: PAS, null if it is not included; z of that, and of `pas_ratio`; its size."""
@@ -32,7 +26,7 @@ _ANY = (float("-inf"), float("inf"))
 
 def of_tests(tests: Rows, z_of: Callable[[pl.Expr], pl.Expr]) -> dict[str, MetricExpr]:
     """Scores of a finding: PAS, normalised PAS, and the z of PAS, by `z_of` if none is pooled."""
-    rule = FINDING_RULES[tests.settings.finding_rule]
+    rule = tests.rule
     mass = pl.col(N_EFF) if rule.weight == "n_eff" else _mass(tests, rule.weight)
 
     def share(t: Totals) -> pl.Expr:
@@ -57,7 +51,7 @@ def of_tests(tests: Rows, z_of: Callable[[pl.Expr], pl.Expr]) -> dict[str, Metri
 
 def of_rows(rows: Rows) -> dict[str, MetricExpr]:
     """Scores of a study of findings, or of a group of studies: PAS and normalised PAS."""
-    rule = STUDY_RULES[rows.settings.study_rule if rows.level == "findings" else "mean"]
+    rule = rows.rule
 
     def mean(t: Totals) -> pl.Expr:
         return ratio(t.mass_value, t.mass)

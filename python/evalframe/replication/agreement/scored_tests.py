@@ -118,6 +118,13 @@ class Rows:
         return {"domain": pl.col("domain").min()} if "domain" in self.columns else {}
 
     @property
+    def rule(self) -> PoolingRule:
+        """How the rows are pooled; studies are averaged as they are."""
+        if self.level == "tests":
+            return FINDING_RULES[self.settings.finding_rule]
+        return STUDY_RULES[self.settings.study_rule if self.level == "findings" else "mean"]
+
+    @property
     def by_chance(self) -> bool:
         """True if a group without data has the score of chance, as findings and studies may."""
         return self.settings.missing == "chance" and self.level != "studies"

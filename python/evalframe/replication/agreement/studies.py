@@ -19,7 +19,6 @@ from evalframe.replication.agreement.scored_tests import (
     COUNTS_OF_FINDINGS,
     COUNTS_OF_STUDIES,
     LEVELS,
-    STUDY_RULES,
     VALUE,
     Level,
     Rows,
@@ -260,7 +259,7 @@ def included(rows: Rows) -> Rows:
     """
     columns, usable = rows.columns, is_included(rows.columns)
     value = possible_share(pl.col("pas"))
-    if is_pooled_by_z(rows):
+    if rows.rule.fisher:
         z = pl.col("z_pas") if "z_pas" in columns else z_of_pas(value)
         value = pl.when(value.is_not_null() & z.is_finite()).then(z)
     frame = rows.frame.with_columns(pl.when(usable).then(value).alias(VALUE))
@@ -278,30 +277,23 @@ def included(rows: Rows) -> Rows:
     return replace(rows, frame=frame.with_columns(**changed))
 
 
-def is_pooled_by_z(rows: Rows) -> bool:
-    """True for findings that are pooled by way of Fisher's z."""
-    return rows.level == "findings" and STUDY_RULES[rows.settings.study_rule].fisher
-
-
 def studies_of(findings: Rows) -> Rows:
     """Studies of findings that have `VALUE`."""
     scores = of_rows(findings)
-    counts = _counts(findings, COUNTS_OF_FINDINGS)
-    table = findings.frame.group_by(findings.study).agg(**scores, **counts, **findings.domains)
-    columns = [*findings.study, *findings.domains, *scores, *counts]
-    return findings.next_level(table.with_columns(of_a_study(*scores)), columns)
+    columns = {**findings.domains, **scores, **_counts(findings)}
+    table = findings.frame.group_by(findings.study).agg(**columns)
+    return findings.next_level(table.with_columns(of_a_study(*scores)), [*findings.study, *columns])
 
 
 def means_of(studies: Rows, within: Sequence[str]) -> pl.LazyFrame:
     """Plain means over studies that have `VALUE`, by the keys and `within`, sorted."""
-    group, scores = [*studies.keys.inner, *within], of_rows(studies)
-    columns = {**scores, **_counts(studies, COUNTS_OF_STUDIES)}
+    group, columns = [*studies.keys.inner, *within], {**of_rows(studies), **_counts(studies)}
     if not group:
-        return studies.frame.select(**columns).select(*columns)
+        return studies.frame.select(**columns)
     return studies.frame.group_by(group).agg(**columns).sort(group)
 
 
-def _counts(rows: Rows, names: Sequence[str]) -> dict[str, pl.Expr]:
+def _counts(rows: Rows) -> dict[str, pl.Expr]:
     """Numbers of rows with a score and without data, and sums of counts, null if there are none."""
     # A row without a usable test is without data, whether it has a PAS by chance or none.
     has_score = pl.col(VALUE).is_not_null()
@@ -314,7 +306,7 @@ def _counts(rows: Rows, names: Sequence[str]) -> dict[str, pl.Expr]:
         .sum()
         .cast(pl.Int64),
     }
-    for name in names:
+    for name in COUNTS_OF_STUDIES if rows.level == "studies" else COUNTS_OF_FINDINGS:
         if name not in rows.columns:
             counts[name] = pl.lit(None, pl.Int64)
         else:
