@@ -37,7 +37,6 @@ FrameT = TypeVar("FrameT", pl.DataFrame, pl.LazyFrame)
 
 CLUSTER = ":cluster"
 PRESENT = ":present"
-_ROW = ":row"
 
 _PEEK = 1 << 15
 """First rows, which tell if levels are nearly unique."""
@@ -175,14 +174,15 @@ class Block:
         """Totals and terms per group, by sorting the rows."""
         import numpy as np
 
-        table = rows.collect(engine="in-memory")
         if not keys:
+            table = rows.collect(engine="in-memory")
             starts = np.array([0, len(table)])
             return pl.DataFrame(kernel.summary_of_rows(table, starts, self.plain, self.terms))
-        numbered = table.select(keys).with_row_index(_ROW)
-        groups = numbered.group_by(keys).agg(_ROW).sort(keys)
-        starts = segments.starts_of(groups[_ROW].list.len().to_numpy())
-        table = table[groups[_ROW].explode(empty_as_null=False)]
+        # The rows of each group are brought together without an order; `kernel` sorts them.
+        groups = rows.group_by(keys).agg(pl.all()).collect(engine="in-memory").sort(keys)
+        lists = groups.drop(keys)
+        starts = segments.starts_of(lists.to_series().list.len().to_numpy())
+        table = pl.DataFrame([column.explode(empty_as_null=False) for column in lists])
         values = kernel.summary_of_rows(table, starts, self.plain, self.terms)
         return groups.select(keys).with_columns(**values)
 
@@ -251,10 +251,11 @@ class States(Generic[FrameT]):
     def _collected(self, numbers: Sequence[int]) -> list[pl.DataFrame]:
         """The tables of some blocks."""
         tables = None
-        nested = any(self.blocks[number].units for number in numbers)
-        if self.source is not None and self.cluster is None and not nested:
+        blocks = [self.blocks[number] for number in numbers]
+        by_level = any(block.axis for block in blocks) and not any(block.units for block in blocks)
+        if self.source is not None and self.cluster is None and by_level:
             keys = dict(zip(self.keys.inner, self.keys.exprs, strict=True))
-            sums = [self.blocks[number].over_rows() for number in numbers]
+            sums = [block.over_rows() for block in blocks]
             tables = cells.added_up(self.source, keys, sums)
         return tables or pl.collect_all([self.tables[number].lazy() for number in numbers])
 

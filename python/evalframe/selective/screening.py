@@ -64,7 +64,7 @@ def _counted(
         sums={
             "true_positives": pl.when(said & is_so).then(weight),
             "false_positives": pl.when(said & ~is_so).then(weight),
-            "true_negatives": pl.when(~said & ~is_so).then(weight),
+            "true_negatives": pl.when(~(said | is_so)).then(weight),
             "false_negatives": pl.when(~said & is_so).then(weight),
         },
         finish=finish,
