@@ -168,7 +168,7 @@ def differences(
         restore = effects.keys.restore()
         tables.append(_ecs_differences(resample, effects, cluster, values))
     *by, _ = restore  # the last key is the model
-    table = pl.concat(tables)
+    table = pl.concat(tables, how="diagonal")
     p_adjusted = adjusted_p_values(numbers(table["p_value"]), correction)
     table = table.with_columns(pl.Series("p_adjusted", p_adjusted).fill_nan(None))
     order = pl.col("metric").replace_strict(selected, [*range(len(selected))])
