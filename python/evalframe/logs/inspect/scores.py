@@ -161,25 +161,24 @@ def _reason(score: Recorded) -> str | None:
 
 
 def as_json(values: Sequence[Any]) -> list[str | None]:
-    """Values as JSON, with the words for numbers that are not finite; null for no value."""
-    plain = [None if value is UNSET else value for value in values]
-    lines: list[str | None] = [*msgspec.json.Encoder().encode_lines(plain).decode().split("\n")]
+    """Values as JSON, with the words for numbers that are not finite; null for no value.
 
-    odd = {
-        place
-        for place, (value, line) in enumerate(zip(values, lines, strict=False))
-        if type(value) in _CONTAINERS or (line == "null" and value is not None)
-    }
-    if not odd:
-        return lines[: len(values)]
-    return [
-        line
-        if place not in odd
-        else None
-        if value is UNSET
-        else json.dumps(value, ensure_ascii=False)
-        for place, (value, line) in enumerate(zip(values, lines, strict=False))
-    ]
+    >>> as_json(["C", 1, 0.5, None, float("nan"), [float("inf")], UNSET])
+    ['"C"', '1', '0.5', 'null', 'NaN', '[Infinity]', None]
+    """
+    kinds = {*map(type, values)}
+    if kinds.intersection(_CONTAINERS):
+        return [_line(value) for value in values]
+    plain = [None if value is UNSET else value for value in values]
+    lines = msgspec.json.Encoder().encode_lines(plain).decode().split("\n")[:-1]
+    if "null" not in lines:
+        return [*lines]
+    both = zip(values, lines, strict=True)
+    return [_line(value) if line == "null" else line for value, line in both]
+
+
+def _line(value: Any) -> str | None:
+    return None if value is UNSET else json.dumps(value, ensure_ascii=False)
 
 
 def _series(values: list[Any], dtype: pl.DataType) -> pl.Series:
