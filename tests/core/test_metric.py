@@ -83,6 +83,19 @@ def test_a_term_that_is_null_adds_nothing_to_a_mean_and_is_counted():
     ]
 
 
+@pytest.mark.parametrize("plan", ["sorted", "levels"])
+def test_a_row_whose_condition_is_null_is_left_out_and_counted(plan):
+    @ef.metric(direction="none", range=(0, float("inf")))
+    def of_large(value="value", *, weight=None):
+        above = ef.Axis(value, {"mass": weight}, terms={"rows": ef.own.mass}, where=value != 3)
+        return ef.State(axes=(above,), finish=lambda t: t.rows, valid=value > 1)
+
+    rows = pl.DataFrame({"value": [3.0, 0.5, None, 2.0]})
+    assert rows.select(of_large()).item() == 1.0
+    result = ef.evaluate(rows, of_large(), plan=plan)
+    assert result.select("estimate", "n", "n_missing").row(0) == (1.0, 2, 2)
+
+
 def test_the_declaration_is_kept_beside_the_function():
     metric = loss_spread.metric
     assert registered()["loss_spread"] is lookup("loss_spread") is metric

@@ -75,7 +75,9 @@ def complete(state: State, columns: Mapping[str, pl.Expr], labels: Collection[st
         return state.finish(totals).cast(pl.Float64).replace(float("nan"), None)
 
     axes = tuple(
-        replace(axis, sums={n: value(e) for n, e in axis.sums.items()}, where=valid & axis.where)
+        replace(
+            axis, sums={n: value(e) for n, e in axis.sums.items()}, where=valid & _holds(axis.where)
+        )
         for axis in state.axes
     )
     left_out = {n: pl.when(~valid).then(e.cast(pl.Float64)) for n, e in state.left_out.items()}
@@ -84,7 +86,7 @@ def complete(state: State, columns: Mapping[str, pl.Expr], labels: Collection[st
 
 
 def _valid(state: State, columns: Mapping[str, pl.Expr], labels: Collection[str]) -> pl.Expr:
-    """True for the rows that count, never null unless the author's condition is."""
+    """True for the rows that count, false for all others."""
     # Operators only: `fill_null` and `is_between` keep Polars from adding up groups as it reads.
     required = [role for role in columns if role != WEIGHT and state.valid is None]
     conditions = [columns[role].is_not_null() for role in required]
@@ -93,8 +95,13 @@ def _valid(state: State, columns: Mapping[str, pl.Expr], labels: Collection[str]
         weight = columns[WEIGHT]
         conditions += [weight.is_not_null(), weight >= 0.0, weight.is_finite()]
     if state.valid is not None:
-        conditions.append(state.valid)
+        conditions.append(_holds(state.valid))
     return functools.reduce(operator.and_, conditions)
+
+
+def _holds(condition: pl.Expr) -> pl.Expr:
+    """An author's condition, false where it is null."""
+    return condition.eq_missing(pl.lit(value=True))
 
 
 def _unweighted(expr: pl.Expr) -> pl.Expr:
