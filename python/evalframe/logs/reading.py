@@ -152,8 +152,8 @@ def read_logs(
         [('lm_eval', 'sums', 1.0)]
         >>> folder.cleanup()
     """
-    logs, skipped = find(paths, kind, strict=strict)
-    return scan(logs, skipped, wanted(extra, metadata), strict=strict)
+    asked = wanted(extra, metadata)
+    return scan(*find(paths, kind, strict=strict), asked, strict=strict)
 
 
 def find(

@@ -92,9 +92,10 @@ def read_inspect(
         >>> folder.cleanup()
     """
     check_choice("retries", retries, Retries)
+    asked = wanted(extra, metadata)
     logs, skipped = find(paths, "inspect", strict=strict)
     chosen = logs if retries == "all" else _newest(logs)
-    return scan(chosen, skipped, wanted(extra, metadata), strict=strict)
+    return scan(chosen, skipped, asked, strict=strict)
 
 
 def _newest(logs: Sequence[Log]) -> list[Log]:
