@@ -10,7 +10,6 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import partial
 from itertools import compress
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -22,8 +21,8 @@ from evalframe.core.documents import decoded, is_whole
 from evalframe.core.errors import InputError
 from evalframe.logs.streams import Stream, chunks_of, records
 
-BATCH = 1 << 24
-"""Bytes of lines that are held at once."""
+BATCH = 1 << 22
+"""Bytes that are read at once."""
 LONGEST = 1 << 28
 """Bytes that one line may have."""
 
@@ -56,10 +55,9 @@ class Lines:
         """The JSON under a key, `null` where a line has none."""
         return [row.get(name, NULL) for row in self.rows]
 
-    def texts(self, name: str) -> list[str | None]:
-        """The JSON under a key as text, None where it is null or missing."""
-        texts = (str(value, "utf-8") for value in self.raw(name))
-        return [None if text == "null" else text for text in texts]
+    def texts(self, name: str) -> list[str]:
+        """The JSON under a key as text, `null` where a line has none."""
+        return [str(value, "utf-8") for value in self.raw(name)]
 
     def values(self, name: str, kind: Any) -> list[Any]:
         """The values under a key, as one type; InputError names the line of another."""
@@ -91,38 +89,37 @@ class Lines:
 
 def lines_of(path: Path) -> Iterator[Lines]:
     """The lines of a file that are not blank, in batches; InputError names a broken one."""
-    numbers: list[int] = []
-    lines: list[bytes] = []
-    size = 0
+    number, rest = 1, b""
     with path.open("rb") as file:
-        for number, line in enumerate(iter(partial(file.readline, LONGEST + 1), b""), 1):
-            if len(line) > LONGEST:
+        while chunk := file.read(BATCH):
+            block, ended, rest = (rest + chunk).rpartition(b"\n")
+            if ended:
+                yield _lines(path, number, block)
+                number += block.count(b"\n") + 1
+            if len(rest) > LONGEST:
                 raise InputError(
                     f"{path}, line {number:,}: more than {LONGEST:,} bytes; is it JSON lines?"
                 )
-            if stripped := line.removeprefix(_BOM if number == 1 else b"").strip(_SPACE):
-                numbers.append(number)
-                lines.append(stripped)
-                size += len(stripped)
-            if size >= BATCH:
-                yield Lines(path, numbers, _objects(path, numbers, lines))
-                numbers, lines, size = [], [], 0
-    if lines:
-        yield Lines(path, numbers, _objects(path, numbers, lines))
+    yield _lines(path, number, rest)
 
 
-def _objects(path: Path, numbers: list[int], lines: list[bytes]) -> list[dict[str, Raw]]:
-    """Each line's raw values by key."""
+def _lines(path: Path, first: int, block: bytes) -> Lines:
+    """Lines that follow each other, the first of which has this number."""
+    lines = (block.removeprefix(_BOM) if first == 1 else block).split(b"\n")
+    numbers = [number for number, line in enumerate(lines, first) if line]
+    filled = [*filter(None, lines)]
     try:
-        b"".join(lines).decode()  # what is not decoded later is not checked otherwise
-        return [_OBJECT.decode(line) for line in lines]
+        if not block.isascii():
+            block.decode()  # what is not decoded later is not checked otherwise
+        return Lines(path, numbers, [_OBJECT.decode(line) for line in filled])
     except _NOT_JSON:
-        places = (f"{path}, line {number:,}" for number in numbers)
-        return [_object(line, place) for line, place in zip(lines, places, strict=True)]
+        kept = [(n, line) for n, line in zip(numbers, filled, strict=True) if line.strip(_SPACE)]
+        rows = [_object(line.strip(_SPACE), f"{path}, line {n:,}") for n, line in kept]
+        return Lines(path, [n for n, _ in kept], rows)
 
 
 def _object(line: bytes, place: str) -> dict[str, Raw]:
-    """The same of a line that may hold what strict JSON refuses."""
+    """A line's raw values by key, also of one that holds what strict JSON refuses."""
     with suppress(*_NOT_JSON):
         line.decode()
         return _OBJECT.decode(line)
@@ -187,6 +184,8 @@ def as_text(value: Any) -> str | None:
     """
     if value is None or isinstance(value, str):
         return value
+    if type(value) is int:
+        return str(value)
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         return ",".join(value)
     return as_json(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from itertools import chain, compress
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 import numpy as np
@@ -29,22 +29,27 @@ _FIELDS = frozenset({*_HASHES, *_CONTENT})
 _TWICE = "acc_mutual_info"
 """The metric for which each choice is asked for again without its context, after all others."""
 _NUMBER = re.compile(r"-?\d|true$|false$|NaN$|-?Infinity$")
+_NULL = "null"
 _NAMES = msgspec.json.Decoder(list[str] | None)
+
+
+_Value: TypeAlias = str | float | bool | dict[str, Raw] | list[Raw] | None
 
 
 class _Argument(msgspec.Struct, gc=False):
     """A request; `arg_1` is a continuation, or the settings of a generation."""
 
-    arg_1: Raw = NULL
+    arg_1: _Value = None
 
 
 class _Response(msgspec.Struct, array_like=True, gc=False):
     """Log likelihood of a continuation, and whether it is the most likely one."""
 
-    likelihood: Raw
+    value: str | float | None
 
 
-_ARGUMENTS = dict[str, _Argument] | list[list[Raw]] | None
+_ANSWERS = {"answer": pl.String, "n_choices": pl.Int64, "confidence": pl.Float64}
+_ARGUMENTS = dict[str, _Argument] | list[list[_Value]] | None
 
 
 def read_lines(path: Path, wanted: Wanted, delimiter: str) -> pl.DataFrame:
@@ -78,8 +83,13 @@ def _part(lines: Lines, wanted: Wanted, delimiter: str) -> pl.DataFrame:
         docs = lines.values("doc", dict[str, Raw] | None)
         for name in wanted.metadata:
             columns[METADATA + name] = [str((doc or {}).get(name, NULL), "utf-8") for doc in docs]
-    columns |= _metrics(lines)
-    frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String()))
+    metrics = _metrics(lines)
+    frame = pl.DataFrame(
+        {**columns, **metrics}, schema=dict.fromkeys([*columns, *metrics], pl.String())
+    )
+    frame = frame.with_columns(
+        pl.when(pl.col(name) != _NULL).then(name).alias(name) for name in metrics
+    )
     if wanted.any("answer", "n_choices", "confidence"):
         frame = pl.concat([frame, _answers(lines, delimiter)], how="horizontal")
     return frame
@@ -94,58 +104,60 @@ def _ids(lines: Lines) -> list[str]:
 
 
 def _metrics(lines: Lines) -> dict[str, list[Any]]:
-    """The values of each metric as JSON text, null where it is no metric of the line."""
+    """The values of each metric as JSON text, `null` where it is no metric of the line."""
     said = [bytes(raw) for raw in lines.raw("metrics")]
-    try:
-        named = {raw: _NAMES.decode(raw) for raw in {*said}}
-    except msgspec.DecodeError:
-        lines.values("metrics", list[str] | None)  # raises, and names the line
-        raise
+    named = _named(lines)
     columns = {}
     for name in dict.fromkeys(chain.from_iterable(names or () for names in named.values())):
         texts = lines.texts(name)
         if len(named) > 1:
             has = {raw: names is None or name in names for raw, names in named.items()}
-            texts = [text if has[raw] else None for text, raw in zip(texts, said, strict=True)]
+            texts = [text if has[raw] else _NULL for text, raw in zip(texts, said, strict=True)]
         columns[METRIC + name] = texts
     if None not in named.values():
         return columns
     for name in dict.fromkeys(key for row in lines.rows for key in row):
         if name not in _FIELDS and METRIC + name not in columns:
             numbers = [
-                text if text and named[raw] is None and _NUMBER.match(text) else None
+                text if named[raw] is None and _NUMBER.match(text) else _NULL
                 for text, raw in zip(lines.texts(name), said, strict=True)
             ]
-            if any(numbers):
+            if any(number != _NULL for number in numbers):
                 columns[METRIC + name] = numbers
     return columns
 
 
+def _named(lines: Lines) -> dict[bytes, list[str] | None]:
+    """The different lists of metrics that lines have, by their JSON."""
+    try:
+        return {raw: _NAMES.decode(raw) for raw in {bytes(raw) for raw in lines.raw("metrics")}}
+    except msgspec.DecodeError:
+        lines.values("metrics", list[str] | None)  # raises, and names the line
+        raise
+
+
 def _answers(lines: Lines, delimiter: str) -> pl.DataFrame:
     """Answer, number of choices and confidence of each line."""
-    asked = [_continuations(each) for each in lines.values("arguments", _ARGUMENTS)]
+    asked = [_requests(each) for each in lines.values("arguments", _ARGUMENTS)]
     is_choice = [len(texts) > 1 for texts in asked]
     chosen, others = lines.only(is_choice), lines.only([not each for each in is_choice])
-    places = np.arange(len(asked), dtype=np.uint32)
     choices = _choices(chosen, [*compress(asked, is_choice)], delimiter)
     answers = pl.DataFrame(
-        {
-            "place": places[~np.array(is_choice, bool)],
-            "answer": [_answer(each) for each in others.values("filtered_resps", Any)],
-        },
-        schema={"place": pl.UInt32, "answer": pl.String},
+        {"answer": [_answer(each) for each in others.values("filtered_resps", Any)]},
+        schema={"answer": pl.String},
     )
-    found = choices.with_columns(place=places[is_choice])
-    return pl.concat([found, answers], how="diagonal").sort("place").drop("place")
+    order = np.argsort(~np.array(is_choice, bool), kind="stable")  # choices, then the others
+    return pl.concat([choices, answers], how="diagonal")[np.argsort(order)]
 
 
-def _continuations(arguments: dict[str, _Argument] | list[list[Raw]] | None) -> list[Raw]:
-    """What the model was asked to continue with, as JSON; empty if one of them is no text."""
+def _requests(arguments: dict[str, _Argument] | list[list[_Value]] | None) -> list[str]:
+    """The texts that the model was to continue with; empty if one of them is none."""
     if isinstance(arguments, dict):
-        texts = [each.arg_1 for each in arguments.values()]
+        given = [each.arg_1 for each in arguments.values()]
     else:  # as older versions wrote them
-        texts = [each[1] if len(each) > 1 else NULL for each in arguments or ()]
-    return texts if all(bytes(text)[:1] == b'"' for text in texts) else []
+        given = [each[1] if len(each) > 1 else None for each in arguments or ()]
+    texts = [each for each in given if isinstance(each, str)]
+    return texts if len(texts) == len(given) else []
 
 
 def _answer(responses: Any) -> str | None:
@@ -155,40 +167,36 @@ def _answer(responses: Any) -> str | None:
     return responses if isinstance(responses, str) or responses is None else as_json(responses)
 
 
-def _choices(lines: Lines, asked: list[list[Raw]], delimiter: str) -> pl.DataFrame:
+def _choices(lines: Lines, asked: list[list[str]], delimiter: str) -> pl.DataFrame:
     """The most likely choice of each line, the number of choices, and the share of that choice.
 
-    The share is the softmax of the log likelihoods, 1 / sum(exp(l - max l)) at the maximum.
+    The share is the softmax of the log likelihoods l at their maximum: 1 / sum(exp(l - max l)).
+    Choices of all lines stand in one array, and sums and maxima are those of its segments.
     """
+    if not asked:
+        return pl.DataFrame(schema=_ANSWERS)
     responses = lines.values("filtered_resps", list[_Response])
-    twice = [_TWICE in (names or ()) for names in lines.values("metrics", list[str] | None)]
-    n = np.array([len(texts) // (1 + each) for texts, each in zip(asked, twice, strict=True)], int)
+    halved = {raw for raw, names in _named(lines).items() if _TWICE in (names or ())}
+    shares = (1 + (bytes(raw) in halved) for raw in lines.raw("metrics"))
+    n = [len(texts) // share for texts, share in zip(asked, shares, strict=True)]
     for row, (few, has) in enumerate(zip(n, responses, strict=True)):
         if len(has) < few:
             raise InputError(f"{lines.at(row)}: {few} choices have {len(has)} filtered_resps")
-    rows = np.arange(len(n)).repeat(n)
-    texts = chain.from_iterable(texts[:few] for texts, few in zip(asked, n, strict=True))
-    likelihoods = chain.from_iterable(has[:few] for has, few in zip(responses, n, strict=True))
-    flat = pl.DataFrame(
+    texts = [text for texts, few in zip(asked, n, strict=True) for text in texts[:few]]
+    values = [str(each.value) for has, few in zip(responses, n, strict=True) for each in has[:few]]
+    likelihood = pl.Series(values).cast(pl.Float64, strict=False).to_numpy()
+    starts = np.cumsum([0, *n[:-1]])
+    largest = np.maximum.reduceat(likelihood, starts)
+    with np.errstate(invalid="ignore"):  # if all are -inf
+        below = likelihood - largest.repeat(n)
+        share = 1 / np.add.reduceat(np.exp(below), starts)
+    best = np.flatnonzero(np.nan_to_num(below, nan=0.0) == 0)
+    first = best[np.searchsorted(best, starts)].tolist()
+    return pl.DataFrame(
         {
-            "row": rows,
-            "choice": msgspec.json.decode(b"[%b]" % b",".join(texts), type=list[str]),
-            "l": [str(each.likelihood, "utf-8") for each in likelihoods],
+            "answer": pl.Series([texts[place] for place in first]).str.strip_prefix(delimiter),
+            "n_choices": n,
+            "confidence": pl.Series(share).fill_nan(None),
         },
-        schema={"row": pl.UInt32, "choice": pl.String, "l": pl.String},
-    )
-    likelihood = pl.col("l")
-    flat = flat.with_columns(
-        pl.col("choice").str.strip_prefix(delimiter),
-        likelihood.str.strip_chars('"').cast(pl.Float64, strict=False),
-    )
-    share = 1 / (likelihood - likelihood.max()).exp().sum()
-    return (
-        flat.group_by("row", maintain_order=True)
-        .agg(
-            answer=pl.col("choice").get(likelihood.arg_max()),
-            n_choices=pl.len().cast(pl.Int64),
-            confidence=pl.when(likelihood.is_not_nan().all()).then(share.fill_nan(None)),
-        )
-        .drop("row")
+        schema=_ANSWERS,
     )
