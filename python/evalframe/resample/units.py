@@ -68,17 +68,18 @@ class UnitPool:
 
     def there(self, node: Node, cells: pl.DataFrame) -> pl.DataFrame:
         """The clusters of each unit: cells and clusters, with their number of rows."""
-        keys = [GROUP, *node.path]
+        keys, cell = [GROUP, *node.path], [CELL, CLUSTER]
         entries = []
         for block, table in zip(self.states.blocks, self.states.tables, strict=True):
             if {use.number for use in block.uses} & {*node.leaves}:
+                numbers = cells.select(*keys, CELL).cast({GROUP: table.schema[GROUP]})
                 rows = table.select(*keys, CLUSTER, block.present.alias(THERE))
-                entries.append(rows.group_by(*keys, CLUSTER).agg(pl.col(THERE).sum()))
-        summed = entries[0]
+                numbered = rows.join(numbers, on=keys).group_by(cell)
+                entries.append(numbered.agg(pl.col(THERE).sum()))
+        there = entries[0]
         if len(entries) > 1:
-            summed = pl.concat(entries).group_by(*keys, CLUSTER).agg(pl.col(THERE).max())
-        numbers = cells.select(*keys, CELL).cast({GROUP: summed.schema[GROUP]})
-        return summed.filter(pl.col(THERE) > 0).join(numbers, on=keys)
+            there = pl.concat(entries).group_by(cell).agg(pl.col(THERE).max())
+        return there.filter(pl.col(THERE) > 0)
 
     def of_leaves(
         self, node: Node, cells: pl.DataFrame

@@ -105,6 +105,9 @@ def _entries(
     numbered = numbered.with_columns(board.cast(pl.UInt32).alias(_BOARD))
     items = _items(numbered.select(*entry, _ENTRY, _BOARD), units)
     _check_clusters(method, items)
+    # Poisson draws are by the text of a cluster, others by its rank.
+    if items.schema[CLUSTER] == pl.String and method.draws != "poisson":
+        items = items.with_columns(pl.col(CLUSTER).cast(pl.Categorical))
     boards = numbered[_BOARD].to_numpy().astype(np.int64)
     entries = unknown([name], len(table), ranked=ranked)
     is_sized = items[SIZE].n_unique() > 1
