@@ -22,6 +22,7 @@ from benchmarks import (
     expressions,
     labelling,
     leaderboards,
+    logs,
     nested,
     parsing,
     prediction_files,
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from types import ModuleType
 
 _ALL = (
-    *(sorting, expressions, bootstrap, nested, start, calibration, reading, artifact),
+    *(sorting, expressions, bootstrap, nested, start, calibration, reading, logs, artifact),
     *(labelling, selection, prediction_files, distributions, parsing, leaderboards, baselines),
     *(bayes_factors, replication, truth, size),
 )

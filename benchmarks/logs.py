@@ -1,0 +1,98 @@
+"""Logs of Inspect to items, against the standard library's JSON and against Inspect itself."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import zipfile
+from collections.abc import Callable
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import evalframe as ef
+from benchmarks.measure import Figure, against, peak_mebibytes
+
+_MOST = 200.0
+
+
+def run(small: bool) -> list[Figure]:
+    """All figures of this module."""
+    rounds, samples, logs = (1, 200, 3) if small else (5, 20_000, 100)
+    with tempfile.TemporaryDirectory() as place:
+        folder, one = Path(place, "logs"), Path(place, "one.eval")
+        log = ef.logs.sample_log(samples=samples, epochs=1)
+        one.write_bytes(_deflated(log))
+        document = Path(place, "one.json")
+        document.write_bytes(_as_json(log))
+        folder.mkdir()
+        part = _deflated(ef.logs.sample_log(samples=samples // 10, epochs=1))
+        for number in range(logs):
+            (folder / f"{number}.eval").write_bytes(part)
+
+        def reads(path: Path, **options: Any) -> Callable[[], Any]:
+            return lambda: ef.read_inspect(path, **options).collect()
+
+        def within(times: float, name: str, ours: Any, called: str, limit: Any) -> Figure:
+            name = f"{name} of {samples:,} samples"
+            return against(name, ours, limit, called=called, within=times, rounds=rounds)
+
+        confident = reads(one, extra=["confidence"])
+        figures = [
+            within(1, ".eval", reads(one), "unzip, json.loads", lambda: _summaries(one)),
+            within(1, "with confidence, .eval", confident, "all members", lambda: _members(one)),
+            within(
+                1, ".json", reads(document), "json.loads", lambda: json.loads(document.read_bytes())
+            ),
+            against(
+                f"{logs} .eval of {samples // 10:,} samples",
+                reads(folder),
+                at_most=10.0,
+                rounds=rounds,
+            ),
+            _peak(one, samples, small=small),
+        ]
+        if find_spec("inspect_ai") is not None:
+            from inspect_ai.analysis import samples_df  # type: ignore[import-not-found]
+
+            theirs = partial(samples_df, str(one))
+            figures.append(within(0.05, ".eval", reads(one), "Inspect's samples_df", theirs))
+    return figures
+
+
+def _peak(path: Path, samples: int, *, small: bool) -> Figure:
+    """The peak memory of a process that reads a log."""
+    code = f"import evalframe as ef; table = ef.read_inspect({str(path)!r}).collect()"
+    peak, name = peak_mebibytes(code), f".eval of {samples:,} samples, whole process"
+    if small:
+        return Figure(name, mebibytes=peak)
+    return Figure(name, mebibytes=peak, target=f"{_MOST:g} MiB", holds=peak <= _MOST)
+
+
+def _summaries(path: Path) -> Any:
+    with zipfile.ZipFile(path) as file:
+        return json.loads(file.read("summaries.json"))
+
+
+def _members(path: Path) -> Any:
+    with zipfile.ZipFile(path) as file:
+        return sum(len(json.loads(file.read(name))) for name in file.namelist())
+
+
+def _deflated(log: bytes) -> bytes:
+    new = io.BytesIO()
+    packed = zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED)
+    with zipfile.ZipFile(io.BytesIO(log)) as old, packed as file:
+        for name in old.namelist():
+            file.writestr(name, old.read(name))
+    return new.getvalue()
+
+
+def _as_json(log: bytes) -> bytes:
+    with zipfile.ZipFile(io.BytesIO(log)) as file:
+        names = [name for name in file.namelist() if name.startswith("samples/")]
+        samples = [json.loads(file.read(name)) for name in names]
+        header = json.loads(file.read("header.json"))
+    return json.dumps({**header, "samples": samples}, indent=2).encode()
