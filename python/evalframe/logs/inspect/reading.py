@@ -6,11 +6,9 @@ summaries lack. A `.json` is streamed, and has all columns in its samples.
 
 from __future__ import annotations
 
-import gc
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -148,19 +146,6 @@ def _header(log: Log) -> Header:
     return header_of(bytes(stream.around), log.name)
 
 
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Collect no garbage while many records are made, which are none; that saves a third."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-@_without_collection()
 def _read(log: Log, asked: Wanted, counts: Counter[str]) -> list[pl.DataFrame]:
     """All rows of a log; no frame if it has no samples."""
     fields = fields_of([*asked.columns], asked) | {"epoch", "scores", "score"}
