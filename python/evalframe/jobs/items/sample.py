@@ -8,10 +8,13 @@ import numpy as np
 import polars as pl
 
 from evalframe.core.samples import SampleFile, check_size, unit_draws
+from evalframe.logs.inspect.sample import sample_log
 
 _MODELS = {"harbor-7b": -0.5, "lantern-13b": 0.4, "quill-70b": 0.5}
 _TASKS = {"arithmetic": 60, "geography": 40}
 _EPOCHS = 3
+_LOGS = {"small": 0.3, "large": 0.8}
+_QUESTIONS = 20
 
 
 def sample_answers(*, seed: int = 0) -> pl.DataFrame:
@@ -40,6 +43,14 @@ def sample_answers(*, seed: int = 0) -> pl.DataFrame:
 
 
 def sample_files(*, seed: int) -> Sequence[SampleFile]:
-    """The file of the sample."""
+    """The table of the sample, and two logs of Inspect."""
     row = "one answer of one model to one question of a task"
-    return [SampleFile("answers.parquet", row, "sample_answers()", seed, sample_answers(seed=seed))]
+    table = SampleFile("answers.parquet", row, "sample_answers()", seed, sample_answers(seed=seed))
+    return [table, *(_log(name, skill, seed) for name, skill in _LOGS.items())]
+
+
+def _log(name: str, skill: float, seed: int) -> SampleFile:
+    made = sample_log(model=f"made/{name}", samples=_QUESTIONS, skill=skill, seed=seed)
+    call = f"evalframe.logs.sample_log(model='made/{name}', samples={_QUESTIONS}, skill={skill})"
+    row = "a question of a quiz, asked twice, with two scores, as `read_inspect` reads it"
+    return SampleFile(f"quiz_{name}.eval", row, call, seed, made)

@@ -83,7 +83,9 @@ def sample_log(
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, content in members.items():
-            archive.writestr(zipfile.ZipInfo(name), json.dumps(content))
+            info = zipfile.ZipInfo(name)
+            info.create_system = 3  # whatever the machine
+            archive.writestr(info, json.dumps(content))
     return buffer.getvalue()
 
 
