@@ -20,9 +20,15 @@ _MODELS = 52
 _PAIRS = 18_632
 """Questions times segments of the eight real rounds; with the models 968,864 scores."""
 
+_FEW_PAIRS = 5_684
+"""Those of 24 models in published leaderboards."""
+
 _SEGMENTS = 50
 _AT_MOST = 0.25
 """Seconds for all leaderboards; the original takes 1.13."""
+
+_AT_MOST_RESAMPLED = 0.5
+"""Seconds for intervals and ranks of the smaller table."""
 
 
 def run(small: bool) -> list[Figure]:
@@ -52,18 +58,21 @@ def run(small: bool) -> list[Figure]:
         )
         for level in levels
     ]
-    for cluster in ("segment_id", "question_id"):
-        figures.append(
-            against(
-                f"leaderboard with 1,000 resamples of {cluster}, {told}",
-                partial(one, frame, "overall", Bootstrap(cluster=cluster, n=1_000)),
-                rounds=1 if small else 3,
-            )
+    few = scores(1_000 if small else _FEW_PAIRS, models=24)
+    figures += [
+        against(
+            f"leaderboard with 1,000 resamples of {cluster}, {len(table):,} scores",
+            partial(one, table, "overall", Bootstrap(cluster=cluster, n=1_000)),
+            at_most=_AT_MOST_RESAMPLED if table is few else None,
+            rounds=1 if small else 3,
         )
+        for table in (frame, few)
+        for cluster in ("segment_id", "question_id")
+    ]
     return figures
 
 
-def scores(pairs: int, seed: int = 0) -> pl.DataFrame:
+def scores(pairs: int, seed: int = 0, models: int = _MODELS) -> pl.DataFrame:
     """Scores of some models on questions and segments of eight rounds, as a survey has them."""
     rng = np.random.default_rng(seed)
     number = pl.int_range(pl.len())
@@ -78,7 +87,7 @@ def scores(pairs: int, seed: int = 0) -> pl.DataFrame:
         ),
         question_id=pl.format("question-{}-of-the-survey", question),
     )
-    names = [f"openrouter:provider/model-{k}[temp:0.3]" for k in range(_MODELS)]
+    names = [f"openrouter:provider/model-{k}[temp:0.3]" for k in range(models)]
     crossed = asked.join(pl.DataFrame({"model": names}), how="cross")
     return crossed.with_columns(score=pl.Series(rng.random(len(crossed)).round(2)))
 
