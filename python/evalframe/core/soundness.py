@@ -87,20 +87,23 @@ def complete(state: State, columns: Mapping[str, pl.Expr], labels: Collection[st
 
 def _valid(state: State, columns: Mapping[str, pl.Expr], labels: Collection[str]) -> pl.Expr:
     """True for the rows that count, false for all others."""
-    # Operators only: `fill_null` and `is_between` keep Polars from adding up groups as it reads.
+    # Each role is read once, since a role may be a cast; operators only, since `fill_null` keeps
+    # Polars from adding up groups as it reads.
     required = [role for role in columns if role != WEIGHT and state.valid is None]
-    conditions = [columns[role].is_not_null() for role in required]
-    conditions += [columns[role].is_not_nan() for role in required if role not in labels]
+    conditions = [
+        columns[role].is_not_null() if role in labels else columns[role].is_not_nan()
+        for role in required
+    ]
     if WEIGHT in columns:
         weight = columns[WEIGHT]
-        conditions += [weight.is_not_null(), weight >= 0.0, weight.is_finite()]
+        conditions += [weight >= 0.0, weight.is_finite()]
     if state.valid is not None:
-        conditions.append(_holds(state.valid))
-    return functools.reduce(operator.and_, conditions)
+        conditions.append(state.valid)
+    return _holds(functools.reduce(operator.and_, conditions))
 
 
 def _holds(condition: pl.Expr) -> pl.Expr:
-    """An author's condition, false where it is null."""
+    """A condition, false where it is null."""
     return condition.eq_missing(pl.lit(value=True))
 
 

@@ -88,8 +88,8 @@ def mass_bin(mass_before: pl.Expr, mass: pl.Expr, bins: int) -> pl.Expr:
 
 def are_probabilities(*values: pl.Expr) -> pl.Expr:
     """True if all lie in [0, 1]; false if one is null or NaN."""
-    inside = [value.is_not_null() & value.is_between(0.0, 1.0) for value in values]
-    return functools.reduce(operator.and_, inside)
+    inside = [value.is_between(0.0, 1.0) for value in values]
+    return functools.reduce(operator.and_, inside).eq_missing(pl.lit(value=True))
 
 
 def is_outside(confidence: pl.Expr) -> pl.Expr:

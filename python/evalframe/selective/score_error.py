@@ -148,8 +148,9 @@ def pearson_correlation(
 
 def scored(prediction: pl.Expr, *needed: pl.Expr) -> pl.Expr:
     """True for an abstention, or a number with all the numbers it needs."""
-    numbers = [expr.is_not_null() & expr.is_not_nan() for expr in needed]
-    return prediction.is_null() | functools.reduce(operator.and_, numbers, prediction.is_not_nan())
+    numbers = [expr.is_not_nan() for expr in (prediction, *needed)]
+    known = functools.reduce(operator.and_, numbers).eq_missing(pl.lit(value=True))
+    return prediction.is_null() | known
 
 
 def _ends(name: str) -> dict[str, pl.Expr]:
