@@ -44,6 +44,7 @@ from evalframe.logs.helm.reading import read_helm as read_helm
 from evalframe.logs.inspect.reading import read_inspect as read_inspect
 from evalframe.logs.lm_eval.reading import read_lm_eval as read_lm_eval
 from evalframe.logs.reading import read_logs as read_logs
+from evalframe.logs.report import log_report as log_report
 from evalframe.ranking import rank as rank
 from evalframe.rag.metrics import (
     all_rate as all_rate,

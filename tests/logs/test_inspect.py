@@ -42,7 +42,7 @@ def test_what_is_no_number_counts_zero_and_is_told(read, tmp_path):
     with pytest.warns(RunWarning, match=r"^5 scores of 1 logs are no numbers and count 0\.0"):
         found = read(document(valued(*GARBAGE)), "score", name="a.json")
     assert found == [(0.0,)] * 5
-    assert ef.logs.log_report(tmp_path)["not_numbers"].to_list() == [5]
+    assert ef.log_report(tmp_path)["not_numbers"].to_list() == [5]
 
 
 def test_objects_and_lists_are_a_score_for_each_part(read):
@@ -111,7 +111,7 @@ def test_the_later_record_counts(read, tmp_path):
         data = archive(files)
     found = read(data, "sample_id", "scorer", "score", "invalidated", extra="invalidated")
     assert ("1", "s", 1.0, False) in found
-    assert ef.logs.log_report(tmp_path).select("samples", "replaced").rows() == [(2, 1)]
+    assert ef.log_report(tmp_path).select("samples", "replaced").rows() == [(2, 1)]
 
 
 def test_a_sample_without_a_summary_is_read_from_its_member(read):
@@ -125,6 +125,33 @@ def test_zstandard_members_of_several_frames(read, frames):
     expected = read(archive(files), metadata="k", extra="invalidated", name="a.eval")
     found = read(zstandard(files, frames), metadata="k", extra="invalidated", name="b.eval")
     assert_frame_equal(found.drop("log"), expected.drop("log"))
+
+
+def test_sizes_beyond_32_bits(read, monkeypatch):
+    """As zip files write them, here from ten bytes on."""
+    files = members([sample(1)])
+    expected = read(archive(files))
+    monkeypatch.setattr("zipfile.ZIP64_LIMIT", 10)
+    monkeypatch.setattr("zipfile.ZIP_FILECOUNT_LIMIT", 1)
+    data = archive(files)
+    assert b"PK\x06\x06" in data
+    assert_frame_equal(read(data), expected)
+
+
+def test_long_summaries_are_read_in_parts(read, monkeypatch):
+    data = archive(members([sample(n, metadata={"k": [n]}) for n in range(50)]))
+    expected = read(data, metadata="k")
+    monkeypatch.setattr("evalframe.logs.inspect.reading._LONG", 0)
+    monkeypatch.setattr("evalframe.logs.inspect.reading.CHUNK", 0)
+    monkeypatch.setattr("evalframe.logs.inspect.archive.CHUNK", 100)
+    assert_frame_equal(read(data, metadata="k", extra="invalidated").drop("invalidated"), expected)
+
+
+def test_a_key_that_occurs_twice_is_refused_where_it_would_lose_samples(read):
+    data = document([sample(1)])
+    for second in (b'"samples": []}', b'"samples": null}'):
+        with pytest.raises(InputError, match=r"a\.json: it has (two lists|samples twice)"):
+            read(data[:-1] + b", " + second, name="a.json")
 
 
 def test_words_for_numbers_and_single_surrogates(read):
@@ -234,7 +261,7 @@ def test_of_retries_the_newest_log_counts(tmp_path):
     assert ef.read_inspect(tmp_path).collect().height == 3
     newest = ef.read_inspect(tmp_path, retries="last").select("log").collect().to_series()
     assert [path[-6:] for path in newest] == ["a.json", "c.json"]
-    assert ef.logs.log_report(tmp_path)["copies"].to_list() == [0, 1, 1]
+    assert ef.log_report(tmp_path)["copies"].to_list() == [0, 1, 1]
     with pytest.raises(ParameterError, match="retries must be one of"):
         ef.read_inspect(tmp_path, retries="first")
 
@@ -248,7 +275,7 @@ def test_a_broken_log_in_a_folder_is_skipped_with_a_warning_and_listed(tmp_path)
         (tmp_path / name).write_bytes(data)
     with pytest.warns(RunWarning, match=r"^2 logs are skipped: .*c\.eval.*b\.eval"):
         assert ef.read_inspect(tmp_path).collect().height == 1
-    report = ef.logs.log_report(tmp_path)
+    report = ef.log_report(tmp_path)
     assert report.filter(pl.col("skipped").is_not_null()).height == 2
     with pytest.raises(InputError, match=r"c\.eval"):
         ef.read_inspect(tmp_path, strict=True)

@@ -75,3 +75,14 @@ def test_published_numbers_follow_from_the_rows_where_they_do(name, shared):
                 is_whole = not (note or "").startswith("the log has")
                 assert follows is (None if metric in OTHERWISE else is_whole), key
     assert not found
+
+
+def test_copies_of_a_retry_are_counted(shared):
+    (facts,) = LOGS["retries"]
+    paths = [shared / "data" / "logs" / "inspect_made" / name for name in facts["files"]]
+    report = ef.log_report(paths)
+    assert report["samples"].to_list() == facts["sample_epochs"]
+    assert report["copies"].to_list() == [0, facts["copied_uuids"]]
+    assert ef.read_inspect(paths).collect()["uuid"].n_unique() == facts["distinct_uuids"]
+    newest = ef.read_inspect(paths, retries="last").select("log").unique().collect()
+    assert newest.rows() == [(str(paths[1]),)]

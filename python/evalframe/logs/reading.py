@@ -91,7 +91,7 @@ class Tally:
             )
         if told:
             message = ". ".join(told)
-            warnings.warn(f"{message}. ef.logs.log_report(...) lists all", RunWarning, stacklevel=2)
+            warnings.warn(f"{message}. ef.log_report(...) lists all", RunWarning, stacklevel=2)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,16 @@ def log_report(paths: Paths, *, kind: str | None = None) -> pl.DataFrame:
 
     Raises:
         InputError: There is no log, or a named one is damaged.
+
+    Examples:
+        >>> import evalframe as ef, tempfile
+        >>> from pathlib import Path
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for name in ("first", "retry"):
+        ...         _ = Path(folder, f"{name}.eval").write_bytes(ef.logs.sample_log())
+        ...     report = ef.log_report(folder)
+        >>> report.select("format", "samples", "rows", "scored", "errors", "copies").rows()
+        [('inspect', 80, 160, 152, 4, 0), ('inspect', 80, 160, 152, 4, 80)]
     """
     tally = Tally()
     logs, skipped = find(paths, kind)

@@ -106,7 +106,7 @@ class Stream:
         self._items, self._keep = items, keep
         self._level = 1 if items is None else 2
         self._scanner = Scanner()
-        self._is_inside = False
+        self._is_inside = self._was_inside = False
         self._dropping: int | None = None  # the depth at which bytes are kept again
         self._pending = bytearray()  # of an item that is not complete
 
@@ -161,7 +161,9 @@ class Stream:
             self.around += chunk[start : (start := int(places[k]) + 1)]
             key = None if self._level == 1 else _key(self.around[:-1])
             if key == self._items and chunk[start - 1] == ord("["):
-                self._is_inside = True
+                if self._was_inside:
+                    raise InputError(f"{self.name}: it has two lists of items; keep one of them")
+                self._is_inside = self._was_inside = True
             elif key not in self._keep:
                 end = _first(depths < self._level, k)
                 if end == len(depths) or places[end] - start > _SHORT:

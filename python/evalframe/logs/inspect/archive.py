@@ -28,7 +28,7 @@ _END = struct.Struct("<4s4H2LH")
 _END64 = struct.Struct("<4sQ4x2L4Q")
 _LOCATOR = struct.Struct("<4sLQL")
 _MOST_COMMENT = 1 << 16
-_FULL, _FULL_SHORT = 0xFFFFFFFF, 0xFFFF
+_FULL = 0xFFFFFFFF
 
 
 class Member(NamedTuple):
@@ -149,17 +149,16 @@ class Archive:
         place = tail.rfind(b"PK\x05\x06")
         if place < 0 or place + _END.size > len(tail):
             raise self._incomplete()
-        *_, entries, size, offset, _ = _END.unpack_from(tail, place)
+        *_, size, offset, _ = _END.unpack_from(tail, place)
         end = length - len(tail) + place
-        if _FULL in (size, offset) or entries == _FULL_SHORT:
-            locator = tail[place - _LOCATOR.size : place]
-            if len(locator) == _LOCATOR.size and locator[:4] == b"PK\x06\x07":
-                end = _LOCATOR.unpack(locator)[2]
-                self._file.seek(end)
-                record = self._file.read(_END64.size)
-                if len(record) < _END64.size or record[:4] != b"PK\x06\x06":
-                    raise self._incomplete()
-                *_, size, offset = _END64.unpack(record)
+        locator = tail[max(0, place - _LOCATOR.size) : place]
+        if len(locator) == _LOCATOR.size and locator.startswith(b"PK\x06\x07"):
+            end = _LOCATOR.unpack(locator)[2]
+            self._file.seek(min(end, length))
+            record = self._file.read(_END64.size)
+            if len(record) < _END64.size or record[:4] != b"PK\x06\x06":
+                raise self._incomplete()
+            *_, size, offset = _END64.unpack(record)
         shift = end - size - offset
         if shift < 0 or size > length:
             raise self._incomplete()

@@ -202,7 +202,10 @@ def _streamed(
         found = samples_of(batch, fields, log.name)
         digested(found, fields, asked)
         _add(samples, found, counts)
-    return header_of(bytes(stream.around), log.name), samples
+    header = header_of(bytes(stream.around), log.name)
+    if samples and header.samples is None:
+        raise InputError(f"{log.name}: it has samples twice, as a list and as null; keep one")
+    return header, samples
 
 
 def _add(samples: Samples, found: Sequence[Sample], counts: Counter[str]) -> None:
