@@ -49,7 +49,31 @@ def run(small: bool) -> list[Figure]:
         figures.append(quantities(participants, None, draws, metrics, rounds, at_most=0.8))
     many = 200 if small else 20_000
     figures += few_levels(data.items(many, levels=6), draws, rounds)
+    for models, size, at_most in ((11, 300 if small else 3_000, 0.5), (50, many, 5.0)):
+        figures.append(pairs(3 if small else models, size, draws, rounds, at_most))
     return [*figures, *(linearised(many, levels, rounds) for levels in (6, None))]
+
+
+def pairs(models: int, size: int, draws: int, rounds: int, at_most: float) -> Figure:
+    """All pairs of models on the same items: each model is computed once."""
+    score = np.random.default_rng(1).random(models * size) < 0.6
+    frame = pl.DataFrame(
+        {
+            "model": np.repeat(np.arange(models), size),
+            "item": np.tile(np.arange(size), models),
+            "score": score.astype(np.float64),
+        }
+    )
+    method = ef.Bootstrap(cluster="item", n=draws)
+    some, sums = min(draws, 200), score.reshape(models, size).T.astype(np.float64)
+    return against(
+        f"compare {models} models on {size:,} items, all pairs, {draws:,} draws",
+        lambda: ef.compare(frame, ef.mean("score"), between="model", resample=method),
+        lambda: [counts(size, some) @ sums for _ in range(draws // some)],
+        called="draws, counts and their matrix product",
+        at_most=at_most,
+        rounds=rounds,
+    )
 
 
 def linearised(participants: int, levels: int | None, rounds: int) -> Figure:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,6 +16,7 @@ from evalframe.resample.draws import BATCH, BOARD, Boards, Pool, cluster_columns
 from evalframe.resample.levels import drawn_of
 from evalframe.resample.methods import Bootstrap, reporter
 from evalframe.resample.nested import contract
+from evalframe.resample.sides import Sides, boards_of, pairs_of, shared_clusters
 from evalframe.resample.strata import free_clusters
 from evalframe.resample.uncertainty import replicates
 from evalframe.resample.units import apart, shared_units
@@ -84,10 +84,9 @@ def paired_spread(
     method: Bootstrap, states: States[pl.DataFrame], comparison: Comparison
 ) -> pl.DataFrame:
     """Differences of all metrics between all pairs of sides (the last key) within each group."""
-    # Both sides of a pair are groups 2i and 2i + 1 of one board, and the groups of a board see the
-    # same draws: what the sides have in common cancels in every replicate. A side is reduced to the
-    # clusters that it shares with the other one, so that it can differ between pairs; sides with
-    # the same content are contracted once, see `_contents`.
+    # The sides of a pair are groups of one board, and the groups of a board see the same draws:
+    # what the sides have in common cancels in every replicate. Sides with the same content, such
+    # as a system that shares all its clusters with all others, are one group.
     method = method.of_differences
     matching, metrics = comparison.matching, states.metrics
     keys = states.keys.inner
@@ -99,34 +98,42 @@ def paired_spread(
     if matching is not None:
         names = [matching.shared]
         present = tables[0].filter(matching.counted).select(*keys, *names).unique()
-    shared = shared_clusters(present, pairs, by, side, names)
-    if not len(shared) and matching is None:
+    sides = Sides.of(present, pairs, by, side, names)
+    if not sides.shared.any() and matching is None:
         raise ParameterError(
             "the two sides share no cluster; check the column to pair on. Sides of different "
             "people or items are compared by paired=False"
         )
-    numbered = states.with_tables([_number(table, shared, by, side, names) for table in tables])
-    boards = _boards(tables, on, len(pairs), together=matching is not None)
-    contents = _contents(present, pairs, shared, by, side)
-    reduced = []
-    for table, block in zip(numbered.tables, states.blocks, strict=True):
-        both, lacking = shared_units(table, block.units, states.forest.outer)
-        reduced.append(both)
+    contents = sides.contents
+    is_nested = any(block.units for block in states.blocks)
+    if not is_nested:  # Else the units that a side shares can differ between pairs.
+        sides = sides.first()
+    reduced = pairs.with_row_index(":pair").join(sides.reduced(), on=":pair", how="semi")
+    shared = shared_clusters(present, reduced, by, side, names)
+    rows = [sides.rows(table, shared, by, side, names) for table in tables]
+    for number, block in enumerate(states.blocks) if is_nested else ():
+        rows[number], lacking = shared_units(rows[number], block.units, states.forest.outer)
         contents[lacking] = -1 - lacking
-    numbered = numbered.with_tables(reduced)
-    numbers = pairs.with_row_index(":pair")
-    apart = numbers.join(shared, on=":pair", how="anti").drop(":pair")
-    parts = [undefined(apart, metrics, ["n_clusters"])]
+    _, first, which = np.unique(contents, return_index=True, return_inverse=True)
+    if is_nested:
+        kept = pl.Series(first).implode()
+        rows = [table.filter(pl.col(GROUP).is_in(kept)) for table in rows]
+    boards = _boards(tables, on, contents, together=matching is not None)
+    numbered = pairs.with_columns(n_clusters=pl.Series(sides.shared, dtype=pl.Int64))
+    is_apart = sides.shared == 0
+    parts = [undefined(numbered.filter(is_apart).drop("n_clusters"), metrics, ["n_clusters"])]
     counted = None if matching is None else matching.counted
-    sizes = shared.group_by(":pair").len("n_clusters").cast({"n_clusters": pl.Int64})
-    counts = pairs.with_row_index(":pair").join(sizes, on=":pair", how="left").sort(":pair")
-    for pool in pools(method, numbered, boards, counted) if len(shared) else []:
-        content = contents[pool.groups.to_numpy()]
-        chosen = pool.groups.gather_every(2) // 2
-        for number, differences in enumerate(_of_pool(method, pool, content, comparison.test)):
-            columns = [pl.Series(name, values) for name, values in differences.items()]
-            named = pl.lit(metrics[number].name).alias("metric")
-            parts.append(counts[chosen].drop(":pair").with_columns(named, *columns))
+    found = [] if is_apart.all() else pools(method, states.with_tables(rows), boards, counted)
+    for pool in found:
+        place = np.full(len(contents), -1)
+        place[pool.groups.to_numpy()] = np.arange(len(pool.groups))
+        left, right = place[first[which[0::2]]], place[first[which[1::2]]]
+        here = (left >= 0) & (right >= 0)
+        differences = _of_pool(method, pool, left[here], right[here], comparison.test)
+        for metric, values in zip(metrics, differences, strict=True):
+            columns = [pl.Series(name, each) for name, each in values.items()]
+            named = pl.lit(metric.name).alias("metric")
+            parts.append(numbered.filter(here).with_columns(named, *columns))
     result = pl.concat(parts, how="diagonal_relaxed")
     units = PAIRED_UNITS if "drawn" in result.columns else ()
     result = one_family(result, metrics, by, comparison.correction)
@@ -146,112 +153,14 @@ def one_family(
     return result.sort(*by, rank, "left", "right")
 
 
-def _boards(tables: Sequence[pl.DataFrame], on: list[str], pairs: int, *, together: bool) -> Boards:
-    """Each pair a board of two groups, or all one."""
-    pair = pl.int_range(2 * pairs, dtype=pl.Int64, eager=True) // 2
+def _boards(
+    tables: Sequence[pl.DataFrame], on: list[str], contents: Ints, *, together: bool
+) -> Boards:
+    """Pairs and all with which they share a side on one board, or all pairs."""
     if not together:
-        return Boards(pair)
+        return Boards(boards_of(contents))
     drawn = pl.concat([table.select(pl.lit(0, pl.Int64).alias(BOARD), *on) for table in tables])
-    return Boards(pair * 0, drawn)
-
-
-def pairs_of(
-    groups: pl.DataFrame, by: list[str], side: str, comparison: Comparison
-) -> pl.DataFrame:
-    """The pairs of sides to compare: the keys, `left` and `right`."""
-    if comparison.sides is not None:
-        named = [
-            pl.lit(name).alias(column)
-            for name, column in zip(comparison.sides, ("left", "right"), strict=True)
-        ]
-        return groups.select(by).unique().sort(by).with_columns(named) if by else pl.select(named)
-    left = groups.rename({side: "left"}).with_row_index(":left")
-    right = groups.rename({side: "right"}).with_row_index(":right")
-    crossed = left.join(right, on=by, nulls_equal=True) if by else left.join(right, how="cross")
-    if comparison.baseline is None:
-        selected = pl.col(":left") < pl.col(":right")
-    else:
-        selected = _is(comparison.baseline, groups[side]) & (pl.col(":left") != pl.col(":right"))
-    pairs = crossed.filter(selected).sort(":left", ":right").drop(":left", ":right")
-    if not len(pairs):
-        values = groups[side].unique().sort().to_list()
-        where = " in each group, of whose keys they may not be one" if by else ""
-        raise ParameterError(f"a comparison needs two systems{where}, found {values}")
-    if by and len(alone := groups.join(pairs, on=by, how="anti", nulls_equal=True)):
-        example = ", ".join(map(str, alone.select(by).row(0)))
-        reasons = "hold a single system", "lack the baseline or all else"
-        reason = reasons[comparison.baseline is not None]
-        warnings.warn(
-            f"groups that {reason} are not compared: {len(alone):,}, such as {example}",
-            stacklevel=5,
-        )
-    return pairs
-
-
-def _is(baseline: Any, systems: pl.Series) -> pl.Expr:
-    """True if the left side is the baseline; ParameterError if no side is."""
-    try:
-        named = pl.Series([baseline], dtype=systems.dtype)
-    except (TypeError, pl.exceptions.PolarsError):
-        named = None
-    if named is None or not systems.is_in(named.implode()).any():
-        values = systems.unique().sort().to_list()
-        raise ParameterError(f"baseline {baseline!r} is none of the systems {values}; name one")
-    return pl.col("left") == pl.lit(named).first()
-
-
-def shared_clusters(
-    present: pl.DataFrame, pairs: pl.DataFrame, by: list[str], side: str, names: list[str]
-) -> pl.DataFrame:
-    """Clusters of each pair that stand on both of its sides."""
-    numbered = pairs.with_row_index(":pair")
-    left = numbered.join(present.rename({side: "left"}), on=[*by, "left"], nulls_equal=True)
-    return left.join(
-        present.rename({side: "right"}), on=[*by, "right", *names], how="semi", nulls_equal=True
-    )
-
-
-def _number(
-    table: pl.DataFrame, shared: pl.DataFrame, by: list[str], side: str, names: list[str]
-) -> pl.DataFrame:
-    """The states of shared clusters, each pair's left and right as groups 2i and 2i + 1."""
-    parts = []
-    for offset, name in enumerate(("left", "right")):
-        clusters = shared.select(*by, pl.col(name).alias(side), *names, ":pair")
-        rows = table.join(clusters, on=[*by, side, *names], nulls_equal=True)
-        parts.append(rows.with_columns((pl.col(":pair") * 2 + offset).alias(GROUP)))
-    return pl.concat(parts).drop(*by, side, ":pair")
-
-
-def _contents(
-    present: pl.DataFrame, pairs: pl.DataFrame, shared: pl.DataFrame, by: list[str], side: str
-) -> Ints:
-    """A number for the content of each pair's left and right; equal content, equal number."""
-    # A side that shares all its clusters is the same in every pair, and is computed once.
-    contents_by_side = present.group_by(*by, side).len(":all").with_row_index(":content")
-    sizes = shared.group_by(":pair").len(":shared")
-    numbered = pairs.with_row_index(":pair").join(sizes, on=":pair", how="left")
-    contents = np.empty(2 * len(pairs), dtype=np.int64)
-    for offset, name in enumerate(("left", "right")):
-        sides = numbered.join(
-            contents_by_side.rename({side: name}), on=[*by, name], how="left", nulls_equal=True
-        ).sort(":pair")
-        separate = -1 - offset - 2 * pl.col(":pair").cast(pl.Int64)
-        same = pl.when(pl.col(":shared") == pl.col(":all")).then(":content").otherwise(separate)
-        contents[offset::2] = sides.select(same.cast(pl.Int64)).to_series().to_numpy()
-    return contents
-
-
-def _distinct(pool: Pool, content: Ints) -> tuple[States[pl.DataFrame], Ints]:
-    """The states of a pool's distinct groups, and the distinct group of each group."""
-    _, first, which = np.unique(content, return_index=True, return_inverse=True)
-    renumber = pl.DataFrame({GROUP: first, ":new": np.arange(len(first))})
-    renumber = renumber.with_columns(pl.col(GROUP).cast(pl.UInt32))
-    tables = [
-        table.join(renumber, on=GROUP).drop(GROUP).rename({":new": GROUP})
-        for table in pool.states.tables
-    ]
-    return pool.states.with_tables(tables), which
+    return Boards(pl.zeros(len(contents), pl.Int64, eager=True), drawn)
 
 
 def undefined(
@@ -267,10 +176,11 @@ def undefined(
     )
 
 
-def _of_pool(method: Bootstrap, pool: Pool, content: Ints, test: str) -> Iterator[dict[str, Any]]:
-    """Columns of the result for each metric, one number for each pair."""
-    states, which = _distinct(pool, content)
-    contraction = contract(states, int(which.max()) + 1, pool.clusters)
+def _of_pool(
+    method: Bootstrap, pool: Pool, left: Ints, right: Ints, test: str
+) -> Iterator[dict[str, Any]]:
+    """Columns of the result for each metric, one number for each pair of groups."""
+    contraction = contract(pool.states, len(pool.groups), pool.clusters)
     points = contraction.values(np.ones((1, pool.clusters)))[:, 0]
     progress = method.progress or reporter("bootstrap of differences")
     drawn = replicates(contraction, pool.drawn, progress)
@@ -278,12 +188,11 @@ def _of_pool(method: Bootstrap, pool: Pool, content: Ints, test: str) -> Iterato
     if intervals.INTERVALS[method.interval].needs != "none":
         weights = draws.left_out(method, pool.clusters)
         left_out, touched = replicates(contraction, weights, progress), pool.touched(weights)
-    swapped = _permuted(method, pool) if test == "permutation" else None
-    varying, *sizes = (np.minimum(n[0::2], n[1::2]) for n in (pool.varying, *free_clusters(pool)))
-    left, right = which[0::2], which[1::2]
-    paths = drawn_of(states)
+    swapped = _permuted(method, pool, left, right) if test == "permutation" else None
+    varying, *sizes = (np.minimum(n[left], n[right]) for n in (pool.varying, *free_clusters(pool)))
+    paths = drawn_of(pool.states)
     chunk = max(1, BATCH // len(drawn[0]))
-    for number, bound in enumerate(states.metrics):
+    for number, bound in enumerate(pool.states.metrics):
         least = rounding(bound)
         parts: list[dict[str, Floats]] = []
         for first in range(0, len(left), chunk):
@@ -295,8 +204,8 @@ def _of_pool(method: Bootstrap, pool: Pool, content: Ints, test: str) -> Iterato
             if left_out is not None:
                 without = _gap(left_out[number], left[here], right[here], least)
                 if touched is not None:
-                    both = touched[:, 0::2][:, here] | touched[:, 1::2][:, here]
-                    without = np.where(both, without, np.nan)
+                    either = touched[:, left[here]] | touched[:, right[here]]
+                    without = np.where(either, without, np.nan)
             sample = intervals.Sample(point, deltas, without, *(n[here] for n in sizes))
             spread = intervals.bootstrap_spread(method, sample)
             spread = intervals.without_lone(spread, varying[here])
@@ -359,24 +268,34 @@ def swaps(method: Bootstrap, clusters: int, side: int) -> draws.Weights:
     return draws.Weights(method.n, 2 * clusters, rows)
 
 
-def _permuted(method: Bootstrap, pool: Pool) -> Floats:
+def _permuted(method: Bootstrap, pool: Pool, left: Ints, right: Ints) -> Floats:
     """Differences after swapping the sides of random clusters."""
     # Each pair is one group with every cluster twice, as its left and as its right self. A swap
     # moves the weight from one self to the other.
-    clusters = pool.clusters
-    states = apart(pool.states, pl.col(GROUP) % 2)
-    doubled = [
-        table.with_columns(
-            (pl.col(CLUSTER) + clusters * (pl.col(GROUP) % 2).cast(pl.Int64)).alias(CLUSTER),
-            (pl.col(GROUP) // 2).alias(GROUP),
-        )
-        for table in states.tables
-    ]
-    pairs = len(pool.groups) // 2
-    contraction = contract(states.with_tables(doubled), pairs, 2 * clusters)
+    clusters, group = pool.clusters, pool.states.tables[0].schema[GROUP]
+    selves = pl.DataFrame(
+        {
+            GROUP: np.concatenate([left, right]),
+            ":pair": np.tile(np.arange(len(left)), 2),
+            ":self": np.repeat([0, 1], len(left)),
+        },
+        schema_overrides={GROUP: group, ":pair": group},
+    )
+    doubled = pool.states.with_tables(
+        [
+            table.join(selves, on=GROUP)
+            .drop(GROUP)
+            .with_columns(pl.col(CLUSTER) + clusters * pl.col(":self"))
+            .rename({":pair": GROUP})
+            for table in pool.states.tables
+        ]
+    )
+    states = apart(doubled, pl.col(":self"))
+    states = states.with_tables([table.drop(":self") for table in states.tables])
+    contraction = contract(states, len(left), 2 * clusters)
     progress = method.progress or reporter("permutation")
-    left, right = (
+    from_left, from_right = (
         replicates(contraction, swaps(method, clusters, side), progress) for side in (0, 1)
     )
-    permuted: Floats = right - left
+    permuted: Floats = from_right - from_left
     return permuted

@@ -19,12 +19,11 @@ from evalframe.resample.paired import (
     Comparison,
     delta_of,
     one_family,
-    pairs_of,
     range_of,
     rounding,
-    shared_clusters,
     undefined,
 )
+from evalframe.resample.sides import pairs_of, shared_clusters
 from evalframe.resample.strata import free_clusters
 from evalframe.resample.uncertainty import estimated, number_groups
 
