@@ -6,10 +6,12 @@ import math
 import re
 import warnings
 import zipfile
+from contextlib import suppress
 
 import evalframe as ef
 from abuse.mutations import BYTES, TEXT, VALUES
 from abuse.readers import Reader
+from evalframe.core.errors import EvalframeError
 
 
 def archive():
@@ -35,6 +37,8 @@ def read(path):
     """Rows as the package reads them."""
     columns = ("sample_id", "epoch", "scorer", "score_name", "score", "answer", "target")
     with warnings.catch_warnings(action="ignore"):
+        with suppress(EvalframeError):
+            ef.check_logs(path)
         table = ef.read_inspect(path, extra=["confidence"], metadata=["subject"]).collect()
     return table.select(*columns, "is_error").rows()
 

@@ -29,6 +29,7 @@ _END64 = struct.Struct("<4sQ4x2L4Q")
 _LOCATOR = struct.Struct("<4sLQL")
 _MOST_COMMENT = 1 << 16
 _FULL = 0xFFFFFFFF
+_UNREADABLE = 0x61  # flags: encrypted, patched, strongly encrypted
 
 
 class Member(NamedTuple):
@@ -80,7 +81,7 @@ class Archive:
 
     def _decoded(self, member: Member) -> Iterator[bytes]:
         if member.is_encrypted:
-            raise self._fault(member, "it is encrypted; write the log without a password")
+            raise self._fault(member, "it is encrypted or patched; write the log without")
         if member.size > max(DENSE, DENSEST * member.stored) or member.size > LARGEST:
             raise self._fault(
                 member,
@@ -123,7 +124,9 @@ class Archive:
         if _FULL in (stored, size, offset):
             begin = place + _ENTRY_SIZE + called
             size, stored, offset = _long(data[begin : begin + extra], size, stored, offset)
-        return Member(name, bool(flags & 1), method, crc, stored, size, offset + self._shift)
+        return Member(
+            name, bool(flags & _UNREADABLE), method, crc, stored, size, offset + self._shift
+        )
 
     def _directory(self) -> dict[str, int]:
         """Where the directory describes each member; 20,000 take some 20 ms."""

@@ -12,104 +12,123 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
+from msgspec import Struct, structs
 
 from evalframe.logs.checking import Check
+from evalframe.logs.inspect.records import converted
 from evalframe.logs.table import METADATA, Wanted
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats
     from evalframe.logs.inspect.records import Header
 
+Param = TypeVar("Param")
+
 _COLUMNS = frozenset({"sample_id", "epoch", "scorer", "score_name", "score", "value"})
-_OF_COUNTS = re.compile(r"(at_least|pass_at|pass_k)_(\d+)")
+_OF_COUNTS = re.compile(r"(at_least|pass_at|pass_k)_(\d{1,9})")
 _RESAMPLES = 1_000
 _FEW = 2
 
 
-def checks(header: Header, rows: Callable[[Wanted], pl.DataFrame]) -> Iterator[Check]:
+class Metric(Struct):
+    """A published number; of several that a metric gives, the metric is its group."""
+
+    name: str
+    value: float | None = None
+    group: str | None = None
+    params: dict[str, Any] | None = None
+
+    @property
+    def kind(self) -> str:
+        """The metric without its package."""
+        return (self.group or self.name).rpartition("/")[2]
+
+    def param(self, name: str, kind: type[Param], default: Param) -> Param:
+        """A parameter, if it is of this type."""
+        value = (self.params or {}).get(name, default)
+        return value if isinstance(value, kind) else default
+
+    @property
+    def keys(self) -> list[str]:
+        """The metadata that it groups by."""
+        return [key for name in ("cluster", "group_key") if (key := self.param(name, str, ""))]
+
+
+class Published(Struct):
+    """Metrics of one score, and how epochs were reduced for them."""
+
+    name: str
+    scorer: str | None = None
+    reducer: str | None = None
+    scored_samples: int | None = None
+    unscored_samples: int | None = None
+    metrics: dict[str, Metric] = {}
+
+
+class Results(Struct):
+    """All that is published; old logs have one score, with its metrics beside it."""
+
+    total_samples: int | None = None
+    scores: list[Published] | None = None
+    scorer: Published | None = None
+    metrics: dict[str, Metric] | None = None
+
+
+def checks(header: Header, rows: Callable[[Wanted], pl.DataFrame], name: str) -> Iterator[Check]:
     """Each published number with what the rows give, or why they give nothing.
 
     Args:
         header: The header of the log.
         rows: Reads the rows of the log, with these columns.
+        name: The log in messages.
     """
-    results = header.results if isinstance(header.results, dict) else {}
-    entries = [entry for entry in _entries(results) if isinstance(entry.get("metrics"), dict)]
-    if not entries:
+    results: Results = converted(header.results or {}, Results, f"{name}, results")
+    entries = results.scores or []
+    if not entries and results.scorer is not None:
+        entries = [structs.replace(results.scorer, metrics=results.metrics or {})]
+    if not any(entry.metrics for entry in entries):
         return
-    keys = {name for entry in entries for m in _metrics(entry).values() for name in _keys(m)}
+    keys = {key for entry in entries for metric in entry.metrics.values() for key in metric.keys}
     table = rows(Wanted(_COLUMNS, tuple(sorted(keys))))
-    config = header.eval.config
-    reducers = None if config is None else config.epochs_reducer
+    reducers = None if header.eval.config is None else header.eval.config.epochs_reducer
     lacking = _lacking(results, table)
     for entry in entries:
-        scorer, name = entry.get("scorer") or entry.get("name"), entry.get("name")
-        reducer = entry.get("reducer")
-        own = table.filter(pl.col("value").is_not_null(), scorer=scorer, score_name=name)
-        reduced, fault = _reduced(own, reducer, entry, reducers)
+        scorer = entry.scorer or entry.name
+        own = table.filter(pl.col("value").is_not_null(), scorer=scorer, score_name=entry.name)
+        reduced, fault = _reduced(own, entry, reducers)
         if own.is_empty() and scorer in table["scorer"]:
             fault = fault or "it takes whole objects or lists, whose parts are the rows"
-        for key, metric in _metrics(entry).items():
+        for key, metric in entry.metrics.items():
             value, why, tolerance = None, fault, 1e-9
             if reduced is not None and fault is None:
                 value, tolerance = _recomputed(metric, reduced)
-                why = f"{_bare(metric)} is not recomputed" if value is None else None
-            published = metric.get("value")
-            if isinstance(published, int | float):
-                task = header.eval.task
-                check = Check(task, scorer, name, key, reducer, published, value, why, tolerance)
+                why = f"{metric.kind} is not recomputed" if value is None else None
+            if metric.value is not None:
+                told = (header.eval.task, scorer, entry.name, key, entry.reducer, metric.value)
+                check = Check(*told, value, why, tolerance)
                 yield check._replace(note=why or lacking) if check.follows is False else check
 
 
-def _entries(results: dict[str, Any]) -> list[dict[str, Any]]:
-    """The published scores; old logs have one, with its metrics beside it."""
-    scores = results.get("scores")
-    if not scores and isinstance(only := results.get("scorer"), dict):
-        scores = [{**only, "scorer": only.get("name"), "metrics": results.get("metrics")}]
-    return [entry for entry in scores or () if isinstance(entry, dict)]
-
-
-def _metrics(entry: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {k: m for k, m in (entry.get("metrics") or {}).items() if isinstance(m, dict)}
-
-
-def _params(metric: dict[str, Any]) -> dict[str, Any]:
-    params = metric.get("params") or metric.get("options")
-    return params if isinstance(params, dict) else {}
-
-
-def _keys(metric: dict[str, Any]) -> list[str]:
-    """The metadata that a metric groups by."""
-    found = (_params(metric).get(name) for name in ("cluster", "group_key"))
-    return [key for key in found if isinstance(key, str)]
-
-
-def _bare(metric: dict[str, Any]) -> str:
-    """The name of a metric without its package; of a group of metrics that of the group."""
-    return str(metric.get("group") or metric.get("name")).rpartition("/")[2]
-
-
-def _lacking(results: dict[str, Any], table: pl.DataFrame) -> str | None:
-    planned = results.get("total_samples")
+def _lacking(results: Results, table: pl.DataFrame) -> str | None:
+    planned = results.total_samples
     found = table.select(pl.struct("sample_id", "epoch").n_unique()).item()
-    if isinstance(planned, int) and found < planned:
+    if planned is not None and found < planned:
         return f"the log has {found:,} of {planned:,} samples"
     return None
 
 
 def _reduced(
-    rows: pl.DataFrame, reducer: Any, entry: dict[str, Any], reducers: list[str] | None
+    rows: pl.DataFrame, entry: Published, reducers: list[str] | None
 ) -> tuple[pl.DataFrame | None, str | None]:
     """A row per sample, or per epoch if they are not reduced, in order; or why there is none."""
-    counts = [entry.get(f"{kind}_samples") for kind in ("scored", "unscored")]
-    total = sum(counts) if all(isinstance(count, int) for count in counts) else None  # type: ignore[arg-type]
+    total = (entry.scored_samples or 0) + (entry.unscored_samples or 0)
     single = total == len(rows) != rows["sample_id"].n_unique()
-    if reducer is None and (single or reducers == []):
+    if entry.reducer is None and (single or reducers == []):
         return rows.rename({"score": "x"}).filter(pl.col("x").is_not_null()), None
-    name = str(reducer or "mean").rpartition("/")[2]
+    name = (entry.reducer or "mean").rpartition("/")[2]
     score, raw = pl.col("score"), _raw()
     first = pl.col(f"^{METADATA}.*$").first()
     groups = rows.group_by("sample_id", maintain_order=True)
@@ -166,33 +185,30 @@ def _of_counts(kind: str, k: int, n: int, c: int) -> float | None:
     return math.comb(c, k) / math.comb(n, k)
 
 
-def _recomputed(metric: dict[str, Any], rows: pl.DataFrame) -> tuple[float | None, float]:
+def _recomputed(metric: Metric, rows: pl.DataFrame) -> tuple[float | None, float]:
     """A metric over reduced rows, and how far it may be off; null if it is not known."""
-    params, name = _params(metric), str(metric.get("name"))
-    if _bare(metric) == "grouped":
-        return _grouped(params, name, rows), 1e-9
-    if _bare(metric) == "frequency":
+    if metric.kind == "grouped":
+        return _grouped(metric, rows), 1e-9
+    if metric.kind == "frequency":
         texts = Counter(str(json.loads(text)) for text in rows["value"])
-        share = texts[name] / len(rows) if len(rows) else 0.0
-        return (share if params.get("normalize", True) else float(texts[name])), 1e-9
+        times = float(texts[metric.name])
+        share = times / len(rows) if len(rows) else 0.0
+        return (share if metric.param("normalize", bool, default=True) else times), 1e-9
     x = rows["x"].to_numpy()
-    if _bare(metric) == "bootstrap_stderr":
-        draws = params.get("num_samples", _RESAMPLES)
-        noise = 5 / math.sqrt(2 * draws) if isinstance(draws, int) and draws > 0 else 1.0
+    if metric.kind == "bootstrap_stderr":
+        noise = 5 / math.sqrt(2 * max(1, metric.param("num_samples", int, _RESAMPLES)))
         spread = float(x.std()) / math.sqrt(len(x)) if len(x) else 0.0
         return spread, noise * spread + 1e-9
     clusters = None
-    if isinstance(key := params.get("cluster"), str):
+    if key := metric.param("cluster", str, ""):
         clusters = rows[METADATA + key]
         if clusters.null_count():
             return None, 1e-9
-    return _of_values(_bare(metric), name, x, clusters, params), 1e-9
+    return _of_values(metric, x, clusters), 1e-9
 
 
-def _of_values(
-    kind: str, name: str, x: Floats, clusters: pl.Series | None, params: dict[str, Any]
-) -> float | None:
-    n = len(x)
+def _of_values(metric: Metric, x: Floats, clusters: pl.Series | None) -> float | None:
+    n, kind, name = len(x), metric.kind, metric.name
     if kind not in ("accuracy", "mean", "std", "var", "stderr", "ci"):
         return None
     if n == 0:
@@ -200,7 +216,7 @@ def _of_values(
     mean = float(x.mean())
     if kind in ("accuracy", "mean"):
         return mean
-    if kind == "ci" and (params.get("method", "t") != "t" or name not in ("lower", "upper")):
+    if kind == "ci" and (metric.param("method", str, "t") != "t" or name not in ("lower", "upper")):
         return None
     if n < _FEW:
         return mean if kind == "ci" else 0.0
@@ -215,7 +231,7 @@ def _of_values(
         return error
     from scipy.special import stdtrit
 
-    half = error * float(stdtrit(degrees, 0.5 + params.get("level", 0.95) / 2))
+    half = error * float(stdtrit(degrees, 0.5 + metric.param("level", float, 0.95) / 2))
     return mean - half if name == "lower" else mean + half
 
 
@@ -228,25 +244,25 @@ def _clustered(residuals: Floats, clusters: pl.Series) -> tuple[float, int]:
     return math.sqrt(float(sums @ sums) * groups / (groups - 1)) / len(residuals), groups
 
 
-def _grouped(params: dict[str, Any], name: str, rows: pl.DataFrame) -> float | None:
+def _grouped(metric: Metric, rows: pl.DataFrame) -> float | None:
     """A metric of one group of samples, of all samples, or the mean over groups."""
-    inner, key = params.get("metric"), params.get("group_key")
-    if not isinstance(inner, dict) or not isinstance(key, str):
+    inner, key = metric.param("metric", dict, {}), metric.param("group_key", str, "")
+    if not key or rows[METADATA + key].null_count():
         return None
-    texts = [None if text is None else str(json.loads(text)) for text in rows[METADATA + key]]
-    if None in texts:
-        return None
-    labelled = rows.with_columns(pl.Series("group", texts, pl.String))
-    template = params.get("name_template", "{group_name}")
+    each: Metric = converted({"name": "", **inner}, Metric, "a grouped metric")
+    labelled = rows.with_columns(
+        group=pl.Series([str(json.loads(text)) for text in rows[METADATA + key]])
+    )
+    template = metric.param("name_template", str, "{group_name}")
     groups = {
-        template.replace("{group_name}", str(group)): _recomputed(inner, part)[0]
+        template.replace("{group_name}", str(group)): _recomputed(each, part)[0]
         for (group,), part in labelled.group_by("group", maintain_order=True)
     }
-    if name in groups:
-        return groups[name]
-    if name != params.get("all_label", "all"):
+    if metric.name in groups:
+        return groups[metric.name]
+    if metric.name != metric.param("all_label", str, "all"):
         return None
-    if params.get("all", "samples") == "samples":
-        return _recomputed(inner, rows)[0]
+    if metric.param("all", str, "samples") == "samples":
+        return _recomputed(each, rows)[0]
     known = [value for value in groups.values() if value is not None]
     return math.fsum(known) / len(known) if len(known) == len(groups) else None

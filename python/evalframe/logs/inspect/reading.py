@@ -174,7 +174,7 @@ def _check(log: Log) -> Iterator[Check]:
         found = [completed(part, asked) for part in _read(log, asked, Counter())]
         return pl.concat(found) if found else pl.DataFrame(schema=schema_of(asked))
 
-    return checks(_header(log), rows)
+    return checks(_header(log), rows, log.name)
 
 
 FORMAT = Format(_recognised, _constants, _read, _check)
@@ -188,7 +188,8 @@ def _is_zip(path: Path) -> bool:
 def _only_scorer(header: Header) -> str:
     """The scorer of a log whose samples have one score without a name."""
     results = header.results if isinstance(header.results, dict) else {}
-    first = (results.get("scores") or [results.get("scorer")])[0]
+    scores = results.get("scores")
+    first = scores[0] if isinstance(scores, list) and scores else results.get("scorer")
     name = first.get("name") if isinstance(first, dict) else None
     return name if isinstance(name, str) else "score"
 

@@ -168,7 +168,7 @@ def header_of(data: bytes, name: str) -> Header:
     try:
         header = _decoder(Header).decode(data)
     except REFUSED:
-        header = _converted(decoded(data, name), Header, name)
+        header = converted(decoded(data, name), Header, name)
     return header
 
 
@@ -183,10 +183,11 @@ def _sample(plain: Any, kind: type[Struct], name: str) -> Sample:
     if isinstance(plain, dict) and isinstance(known := plain.get("metadata"), dict):
         texts = {key: Raw(json.dumps(value).encode()) for key, value in known.items()}
         plain = {**plain, "metadata": texts}
-    return _converted(plain, kind, called)
+    return converted(plain, kind, called)
 
 
-def _converted(plain: Any, kind: type[Any], name: str) -> Any:
+def converted(plain: Any, kind: type[Any], name: str) -> Any:
+    """What the standard library has read, as one of these types; InputError if it is none."""
     try:
         return msgspec.convert(_whole(plain), kind)
     except (msgspec.ValidationError, OverflowError) as error:
