@@ -15,7 +15,7 @@ import polars as pl
 
 from evalframe.logs.checking import Check
 from evalframe.logs.helm.run import facts
-from evalframe.logs.helm.stats import canonical, read_stats, score_name
+from evalframe.logs.helm.stats import canonical, label, read_stats, score_name
 from evalframe.logs.lines import items_of
 
 if TYPE_CHECKING:
@@ -25,7 +25,11 @@ FILE = "stats.json"
 _NAME = ("name", "split", "sub_split")
 _OF = (*_NAME, "perturbation")
 _KINDS = ("robustness", "fairness")
-_PUBLISHED = {**dict.fromkeys(_OF, pl.String), "count": pl.Int64, "published": pl.Float64}
+_PUBLISHED = {
+    **dict.fromkeys((*_OF, "label"), pl.String),
+    "count": pl.Int64,
+    "published": pl.Float64,
+}
 
 
 class _Name(msgspec.Struct):
@@ -64,6 +68,7 @@ def _published(folder: Path) -> pl.DataFrame:
             each.name.split,
             each.name.sub_split,
             canonical(each.name.perturbation),
+            label(each.name.perturbation, str(folder / FILE)),
             each.count,
             each.sum / each.count,
         )
@@ -147,7 +152,7 @@ def _before(stats: pl.DataFrame) -> pl.DataFrame:
 
 def _computed_on(what: str) -> pl.Expr:
     return pl.col("perturbation").str.replace(
-        '"computed_on": "perturbed"', f'"computed_on": "{what}"', literal=True
+        '"computed_on":"perturbed"', f'"computed_on":"{what}"', literal=True
     )
 
 

@@ -6,15 +6,16 @@ occurs several times. Records stream; what is kept of a stat are its name and it
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import polars as pl
 
+from evalframe.core.errors import InputError
 from evalframe.logs.lines import Whole, items_of
 
+_PERTURBED = "perturbed"
 FILE = "per_instance_stats.json"
 KEY = ("sample_id", "perturbation", "trial")
 """What tells instances apart; a perturbed instance has the id of the original."""
@@ -22,6 +23,7 @@ KEY = ("sample_id", "perturbation", "trial")
 _SCHEMA = {
     "sample_id": pl.String,
     "perturbation": pl.String,
+    "label": pl.String,
     "trial": pl.Int64,
     "name": pl.String,
     "split": pl.String,
@@ -56,21 +58,30 @@ class _Record(msgspec.Struct, gc=False):
 
 def canonical(perturbation: dict[str, Any] | None) -> str | None:
     """The description of a perturbation as JSON, equal for equal ones; None for the original."""
-    return None if perturbation is None else json.dumps(perturbation, sort_keys=True)
+    if perturbation is None:
+        return None
+    return msgspec.json.encode(perturbation, order="sorted").decode()
+
+
+def label(perturbation: dict[str, Any] | None, name: str) -> str | None:
+    """What a perturbation is called, and what is derived of it; InputError names the file."""
+    if perturbation is None:
+        return None
+    called, computed_on = perturbation.get("name"), perturbation.get("computed_on", _PERTURBED)
+    if not isinstance(called, str) or not isinstance(computed_on, str):
+        raise InputError(f"{name}: a perturbation has no name: {perturbation!a:.80}")
+    return called if computed_on == _PERTURBED else f"{called}:{computed_on}"
 
 
 def score_name() -> pl.Expr:
-    """The split of a stat, with its perturbation after a colon; the worst of it with `worst`."""
-    field = pl.col("perturbation").str.json_path_match
-    computed_on = field("$.computed_on")
-    is_derived = computed_on != "perturbed"
-    return pl.concat_str(
-        pl.concat_str("split", "sub_split", separator="/", ignore_nulls=True),
-        field("$.name"),
-        pl.when(is_derived).then(computed_on),
-        separator=":",
-        ignore_nulls=True,
-    )
+    """The split of a stat, with its perturbation after a colon."""
+    return _joined(":", _joined("/", pl.col("split"), pl.col("sub_split")), pl.col("label"))
+
+
+def _joined(separator: str, *parts: pl.Expr) -> pl.Expr:
+    """The parts that are not null with a separator between; null if all are."""
+    joined = pl.concat_str(parts, separator=separator, ignore_nulls=True)
+    return pl.when(pl.any_horizontal(part.is_not_null() for part in parts)).then(joined)
 
 
 def read_stats(folder: Path) -> pl.DataFrame:
@@ -81,6 +92,7 @@ def read_stats(folder: Path) -> pl.DataFrame:
             (
                 str(record.instance_id),
                 canonical(record.perturbation),
+                label(record.perturbation, str(folder / FILE)),
                 record.train_trial_index,
                 stat.name.name,
                 stat.name.split,

@@ -130,7 +130,8 @@ def _metrics(lines: Lines) -> dict[str, list[Any]]:
 def _named(lines: Lines) -> dict[bytes, list[str] | None]:
     """The different lists of metrics that lines have, by their JSON."""
     try:
-        return {raw: _NAMES.decode(raw) for raw in {bytes(raw) for raw in lines.raw("metrics")}}
+        known = dict.fromkeys(bytes(raw) for raw in lines.raw("metrics"))
+        return {raw: _NAMES.decode(raw) for raw in known}
     except msgspec.DecodeError:
         lines.values("metrics", list[str] | None)  # raises, and names the line
         raise
@@ -184,17 +185,22 @@ def _choices(lines: Lines, asked: list[list[str]], delimiter: str) -> pl.DataFra
             raise InputError(f"{lines.at(row)}: {few} choices have {len(has)} filtered_resps")
     texts = [text for texts, few in zip(asked, n, strict=True) for text in texts[:few]]
     values = [str(each.value) for has, few in zip(responses, n, strict=True) for each in has[:few]]
-    likelihood = pl.Series(values).cast(pl.Float64, strict=False).to_numpy()
     starts = np.cumsum([0, *n[:-1]])
+    numbers = pl.Series(values).cast(pl.Float64, strict=False)
+    for place in numbers.is_null().arg_true().head(1):
+        row = int(np.searchsorted(starts, place, side="right")) - 1
+        raise InputError(f"{lines.at(row)}: a log likelihood is no number: {values[place]!r:.80}")
+    likelihood = numbers.to_numpy()
     largest = np.maximum.reduceat(likelihood, starts)
     with np.errstate(invalid="ignore"):  # if all are -inf
         below = likelihood - largest.repeat(n)
         share = 1 / np.add.reduceat(np.exp(below), starts)
     best = np.flatnonzero(np.nan_to_num(below, nan=0.0) == 0)
     first = best[np.searchsorted(best, starts)].tolist()
+    answers = pl.Series([texts[place] for place in first]).str.strip_prefix(delimiter)
     return pl.DataFrame(
         {
-            "answer": pl.Series([texts[place] for place in first]).str.strip_prefix(delimiter),
+            "answer": answers.set(pl.Series(np.isnan(largest)), None),
             "n_choices": n,
             "confidence": pl.Series(share).fill_nan(None),
         },
