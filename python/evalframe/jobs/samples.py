@@ -51,7 +51,7 @@ def write_samples(
                 "folder, or replace them by ",
                 Argument("overwrite", True),
             )
-        with replacing_all([*contents]) as partials:
+        with replacing_all([*contents], make_folder=True) as partials:
             for partial, content in zip(partials, contents.values(), strict=True):
                 partial.write_bytes(content)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A sample log from a seed: three models answer the questions of two tasks, several times each."""
+"""Samples from a seed: a table of three models that take two tasks, and logs of a quiz of theirs."""
 
 from __future__ import annotations
 
@@ -11,10 +11,9 @@ from evalframe.core.samples import SampleFile, check_size, unit_draws
 from evalframe.logs.inspect.sample import sample_log
 
 _MODELS = {"harbor-7b": -0.5, "lantern-13b": 0.4, "quill-70b": 0.5}
+_SKILLS = {"harbor-7b": 0.2, "lantern-13b": 0.6, "quill-70b": 0.65}
 _TASKS = {"arithmetic": 60, "geography": 40}
 _EPOCHS = 3
-_LOGS = {"small": 0.3, "large": 0.8}
-_QUESTIONS = 20
 
 
 def sample_answers(*, seed: int = 0) -> pl.DataFrame:
@@ -43,14 +42,13 @@ def sample_answers(*, seed: int = 0) -> pl.DataFrame:
 
 
 def sample_files(*, seed: int) -> Sequence[SampleFile]:
-    """The table of the sample, and two logs of Inspect."""
+    """The files of the sample: a table, and a log for each model."""
     row = "one answer of one model to one question of a task"
     table = SampleFile("answers.parquet", row, "sample_answers()", seed, sample_answers(seed=seed))
-    return [table, *(_log(name, skill, seed) for name, skill in _LOGS.items())]
+    return [table, *(_quiz(model, skill, seed) for model, skill in _SKILLS.items())]
 
 
-def _log(name: str, skill: float, seed: int) -> SampleFile:
-    made = sample_log(model=f"made/{name}", samples=_QUESTIONS, skill=skill, seed=seed)
-    call = f"evalframe.logs.sample_log(model='made/{name}', samples={_QUESTIONS}, skill={skill})"
-    row = "a question of a quiz, asked twice, with two scores, as `read_inspect` reads it"
-    return SampleFile(f"quiz_{name}.eval", row, call, seed, made)
+def _quiz(model: str, skill: float, seed: int) -> SampleFile:
+    log = sample_log(model=model, skill=skill, seed=seed)
+    call = f"sample_log(model={model!r}, skill={skill})"
+    return SampleFile(f"quiz/{model}.eval", "a log of Inspect of one model", call, seed, log)
