@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import msgspec
 import polars as pl
 
 from evalframe.core.errors import (
@@ -139,7 +140,41 @@ def open_records(
         return open_tables(job.items, job, folder, targets, texts=texts)
     fields = READERS[job.reader].fields
     options = {name: getattr(job, name) for name in fields if hasattr(job, name)}
+    if has_logs(job):
+        options = _on_request(job, options)
     return open_by(job.reader, job.items, job.columns, folder, targets, **options)
+
+
+def has_logs(job: TableJob) -> bool:
+    """True if the records of a job are items of logs, whose columns it names as those of tables."""
+    return job.reader is not None and "metadata" in READERS[job.reader].fields
+
+
+def _on_request(job: TableJob, options: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    """Columns of logs that are there on request: those that an entry of the job names."""
+    from evalframe.logs.table import EXTRA, METADATA
+
+    texts: list[str] = []
+
+    def look(entry: Any) -> None:
+        if isinstance(entry, str):
+            texts.extend(re.split("[:,=]", entry))
+        for each in (
+            entry.values()
+            if isinstance(entry, dict)
+            else entry
+            if isinstance(entry, list | tuple)
+            else ()
+        ):
+            look(each)
+
+    look(msgspec.to_builtins(job))
+    extra = (name for name in texts if name in EXTRA)
+    metadata = (name.removeprefix(METADATA) for name in texts if name.startswith(METADATA))
+    found = {"extra": extra, "metadata": metadata}
+    return {
+        name: tuple(dict.fromkeys([*options.get(name, ()), *each])) for name, each in found.items()
+    }
 
 
 def open_tables(

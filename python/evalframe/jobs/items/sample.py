@@ -1,4 +1,4 @@
-"""Samples from a seed: a table of three models that take two tasks, and logs of a quiz of theirs."""
+"""Samples from a seed: answers of three models to two tasks, and their logs of a quiz."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ import evalframe as ef
 from evalframe.core.choices import FlatAnswers
 from evalframe.core.errors import InputError, UnknownNameError
 from evalframe.core.scan import reading
-from evalframe.jobs.inputs import Opened, check_found, open_records, open_tables
+from evalframe.jobs.inputs import Opened, check_found, has_logs, open_records, open_tables
 from evalframe.rag.answers import (
     answer_groups,
     answers_from_json,
@@ -44,7 +44,7 @@ def open_responses(job: RagJob, folder: Path, targets: Sequence[Path]) -> Opened
     ]
     files = [*opened.files, *(file for other in others for file in other.files)]
     check_found(job.columns, "responses", *(f.columns for f in files if f.columns is not None))
-    if job.reader is not None:
+    if job.reader is not None and not has_logs(job):
         return opened
     table = opened.table
     for other in others:

@@ -17,9 +17,10 @@ from evalframe.core.per import leaves_of
 from evalframe.core.scan import reading
 from evalframe.evaluation import estimates_of, states_of
 from evalframe.jobs.family import Outcome, Place
-from evalframe.jobs.inputs import Opened, check_found, open_records
+from evalframe.jobs.inputs import Opened, check_found, has_logs, open_records
 from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.selective import PREDICTION, ROLES, SelectiveJob
+from evalframe.jobs.selective.logs import as_answers
 from evalframe.jobs.selective.metrics import (
     has_default_convention,
     left_out,
@@ -55,7 +56,7 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
         for leaf in leaves_of(metric.bound)
         for role in leaf.roles
     }
-    opened = _opened(job, place)
+    job, opened = _opened(job, place)
     items = opened.table
     job, items, notes_of_calibration = _with_calibration(job, items, place.folder)
     chosen = choose(job, items, {*roles, "loss"} if place.all_tables else roles)
@@ -132,7 +133,8 @@ def _with_columns(items: pl.LazyFrame, chosen: Chosen) -> pl.LazyFrame:
 
 def check(job: SelectiveJob, place: Place) -> str:
     """A report on items that keep their contract."""
-    items = _opened(job, place).table
+    job, opened = _opened(job, place)
+    items = opened.table
     chosen = choose(job, items, ())
     records = check_records(job, items, chosen, None)
     return "\n".join([str(records), *_no_probabilities(job, chosen, records)])
@@ -153,12 +155,12 @@ def _no_probabilities(job: SelectiveJob, chosen: Chosen, records: Records) -> It
             )
 
 
-def _opened(job: SelectiveJob, place: Place) -> Opened:
+def _opened(job: SelectiveJob, place: Place) -> tuple[SelectiveJob, Opened]:
     opened = open_records(job, place.folder, place.targets)
     for path in place.targets if job.calibration else ():
         refuse_inputs(path, (), [str(job.calibration)], place.folder)
     check_found(job.columns, "items", opened.table.collect_schema())
-    return opened
+    return as_answers(job, opened) if has_logs(job) else (job, opened)
 
 
 def _bound(chosen: Chosen, confidence: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import polars as pl
 import evalframe as ef
 from evalframe.core.errors import InputError, MissingColumnsError, ParameterError
 from evalframe.core.scan import find, reading
-from evalframe.jobs.inputs import Columns, Opened, check_found, open_records, open_tables
+from evalframe.jobs.inputs import Columns, Opened, check_found, has_logs, open_records, open_tables
 from evalframe.jobs.paths import refuse_documents, refuse_inputs
 from evalframe.jobs.survey import RUNS, SurveyJob
 from evalframe.jobs.survey.surveys import (
@@ -98,7 +99,8 @@ def open_predictions(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> P
     for path in targets:
         refuse_inputs(path, files, truth, folder)
         refuse_documents(path, truth, folder)
-    opened = _scores(job, folder, targets) if job.reader else _tables(job, folder, targets)
+    is_table = job.reader is None or has_logs(job)
+    opened = _tables(job, folder, targets) if is_table else _scores(job, folder, targets)
     survey = opened.survey
     if truth:
         survey = open_survey(
@@ -113,8 +115,10 @@ def open_predictions(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> P
 
 
 def _tables(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Predictions:
-    with naming_lines(find(job.items, folder)):
+    with nullcontext() if has_logs(job) else naming_lines(find(job.items, folder)):
         opened = open_records(job, folder, targets, texts=(*_TEXTS, "id", "config_id"))
+    if has_logs(job) and "score" not in job.columns:  # it is of another scorer
+        opened = replace(opened, table=opened.table.drop("score"))
     table, files, notes = opened.table, opened.files, [*opened.notes]
     if job.prompts is not None:
         prompts = open_tables([job.prompts], job, folder, targets)
