@@ -1,4 +1,4 @@
-"""Logs of Inspect to items, against the standard library's JSON and against Inspect itself."""
+"""Logs to items, against the standard library's JSON and against Inspect itself."""
 
 from __future__ import annotations
 
@@ -53,6 +53,7 @@ def run(small: bool) -> list[Figure]:
                 rounds=rounds,
             ),
             _peak(one, samples, small=small),
+            *_samples(Path(place), 10 * samples, rounds, small=small),
         ]
         if find_spec("inspect_ai") is not None:
             from inspect_ai.analysis import samples_df  # type: ignore[import-not-found]
@@ -62,13 +63,48 @@ def run(small: bool) -> list[Figure]:
     return figures
 
 
-def _peak(path: Path, samples: int, *, small: bool) -> Figure:
+def _peak(
+    path: Path, samples: int, *, small: bool, reader: str = "read_inspect", most: float = _MOST
+) -> Figure:
     """The peak memory of a process that reads a log."""
-    code = f"import evalframe as ef; table = ef.read_inspect({str(path)!r}).collect()"
-    peak, name = peak_mebibytes(code), f".eval of {samples:,} samples, whole process"
+    code = f"import evalframe as ef; table = ef.{reader}({str(path)!r}).collect()"
+    peak, name = peak_mebibytes(code), f"{path.suffix} of {samples:,} samples, whole process"
     if small:
         return Figure(name, mebibytes=peak)
-    return Figure(name, mebibytes=peak, target=f"{_MOST:g} MiB", holds=peak <= _MOST)
+    return Figure(name, mebibytes=peak, target=f"{most:g} MiB", holds=peak <= most)
+
+
+def _samples(folder: Path, lines: int, rounds: int, *, small: bool) -> list[Figure]:
+    """Multiple choices of lm-evaluation-harness, a kilobyte and four choices in each line."""
+    path = folder / "samples_choices_2026-01-21T03-44-18.jsonl"
+    arguments = {
+        f"gen_args_{n}": {"arg_0": "Which? " * 30, "arg_1": f" choice {n}"} for n in range(4)
+    }
+    with path.open("w") as file:
+        for number in range(lines):
+            likelihoods = [[str(-1 - (number * n) % 7 / 3), "False"] for n in range(4)]
+            responses = {"resps": [[each] for each in likelihoods], "filtered_resps": likelihoods}
+            scores = {"metrics": ["acc", "acc_norm"], "acc": number % 2, "acc_norm": 1.0}
+            named = {"doc_id": number, "target": "1", "arguments": arguments, "filter": "none"}
+            print(json.dumps({**named, **responses, **scores}), file=file)
+    items = partial(ef.read_lm_eval, path)
+    asked: dict[str, Callable[[], Any]] = {
+        "scores": lambda: items().select("scorer", "sample_id", "score").collect(),
+        "all columns": lambda: items(extra=["confidence"]).collect(),
+    }
+    called = "json.loads of each line"
+    figures = [
+        against(
+            f"{what} of {lines:,} lines of lm-eval",
+            ours,
+            lambda: [None for line in path.open("rb") if not json.loads(line)],
+            called=called,
+            within=times,
+            rounds=rounds,
+        )
+        for (what, ours), times in zip(asked.items(), (1.3, 2.5), strict=True)
+    ]
+    return [*figures, _peak(path, lines, small=small, reader="read_lm_eval", most=500.0)]
 
 
 def _summaries(path: Path) -> Any:
