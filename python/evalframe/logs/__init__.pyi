@@ -3,6 +3,7 @@
 from evalframe.logs.checking import check_logs as check_logs
 from evalframe.logs.every_eval_ever.reading import read_every_eval_ever as read_every_eval_ever
 from evalframe.logs.every_eval_ever.writing import write_every_eval_ever as write_every_eval_ever
+from evalframe.logs.headlines import headline_scores as headline_scores
 from evalframe.logs.helm.reading import read_helm as read_helm
 from evalframe.logs.inspect.frames import from_samples_df as from_samples_df
 from evalframe.logs.inspect.reading import read_inspect as read_inspect
