@@ -65,8 +65,9 @@ def read_inspect(
             explanation, confidence, logprob, logprob_tokens, invalidated; and any other column,
             such as answer, whose texts summaries cut after 1,024 characters.
         metadata: Names of metadata of the samples; each becomes a column `metadata_NAME`, typed if
-            all its values agree in type, else JSON text. Summaries cut long values and join the
-            lines of texts; a value that is cut or missing there is read from the full record.
+            all its values agree in type, else JSON text; all logs are read for their types by this
+            call. Summaries cut long values and join the lines of texts; a value that is cut or
+            missing there is read from the full record.
         retries: "last" leaves out logs of the same task_id and model but the newest, which has
             copies of the samples that succeeded before.
         strict: A log in a folder that cannot be read is an error, not left out with a warning.
