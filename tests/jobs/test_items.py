@@ -77,10 +77,28 @@ def test_the_same_by_flags_by_a_job_file_and_in_python(log, call, tmp_path):
 
 def test_what_is_pooled_is_said(log):
     told = log("log.parquet")
-    assert "2 of model are pooled; --by model keeps them apart." in told
-    assert "2 of task are pooled; --by task keeps them apart, --macro task weighs them" in told
-    assert "2 of epoch are pooled; --per sample_id takes those of a sample together." in told
+    assert "2 values of model are pooled; --by model keeps them apart." in told
+    assert (
+        "2 values of task are pooled; --by task keeps them apart, --macro task weighs them" in told
+    )
+    assert "2 values of epoch are pooled; --per sample_id takes those of a sample together." in told
     assert "pooled" not in log("log.parquet", "--by", "model,task", "--per", "sample_id")
+
+
+def test_copies_are_said_and_can_be_set_apart(commands):
+    names = pl.format("{}-{}-{}-{}", "task", "model", "sample_id", "epoch")
+    first = LOG.with_columns(uuid=names, scorer=pl.lit("match"), score_name=pl.lit("match"))
+    again = first.head(3).with_columns(log=pl.lit("retry"))
+    run = commands("evaluate", in_one_line=True, log=pl.concat([first, again], how="diagonal"))
+    told = run("log.parquet", "--by", "model,task")
+    assert "3 rows are copies of others, as retries of logs have them, and count again" in told
+    words = ["--key", "uuid,scorer,score_name", "--on-invalid", "quarantine", "-o", "out.parquet"]
+    run("log.parquet", "--by", "model,task", *words)
+    expected = LOG.group_by("model", "task").agg(pl.len())
+    found = pl.read_parquet("out.parquet").select(
+        "model", "task", len=pl.col("n") + pl.col("n_missing")
+    )
+    assert sorted(found.rows()) == sorted(expected.rows())
 
 
 def test_scorers_are_never_pooled(commands):
@@ -92,8 +110,8 @@ def test_scorers_are_never_pooled(commands):
     )
     run = commands("evaluate", in_one_line=True, log=scorers)
     told = run("log.parquet", "-o", "out.parquet")
-    assert "2 of scorer are kept apart; --scorer NAME chooses one." in told
-    assert "3 of score_name are kept apart; --score-name NAME chooses one." in told
+    assert "2 values of scorer are kept apart; --scorer NAME chooses one." in told
+    assert "3 values of score_name are kept apart; --score-name NAME chooses one." in told
     result = pl.read_parquet("out.parquet")
     mean = LOG["score"].mean()
     assert result.select("scorer", "score_name", pl.col("estimate") / mean).rows() == [
@@ -119,7 +137,7 @@ def test_logs_of_other_programs_are_recognised(commands):
     text = "\n".join(map(json.dumps, lines))
     (folder / "samples_sums_2026-01-21T03-44-18.458309.jsonl").write_text(text)
     told = run("logs", "--by", "task", "-o", "out.parquet")
-    assert "2 of scorer are kept apart" in told
+    assert "2 values of scorer are kept apart" in told
     assert "score_name" not in told
     columns = ["task", "scorer", "estimate", "n"]
     rows = [("sums", "acc", 0.5, 4), ("sums", "f1", 0.5, 4)]

@@ -51,7 +51,7 @@ def test_compare_is_that_of_python(answers, call):
     assert_frame_equal(found, expected)
     assert "detectable" in found.columns
     told = call("compare", "answers.parquet", *words[:-2], "--seed", "1").stdout
-    assert "3 of epoch are pooled" in told
+    assert "3 values of epoch are pooled" in told
     assert "of model are pooled" not in told
     assert read_provenance("out.parquet")["job"]["bootstrap"]["n"] == 100
 
@@ -169,8 +169,39 @@ def test_a_gate_of_losses_fails_where_they_rise(call, tmp_path, monkeypatch):
     world(200, 0.5).write_parquet("log.parquet")
     words = ["--between", "model", "--baseline", "old", "--best", "lowest", "--fail-if"]
     call("compare", "log.parquet", *words, "regression > 0.1", exit_code=1)
-    told = call("compare", "log.parquet", *words[:4], "--fail-if", "regression > 1", exit_code=1)
+    told = call("compare", "log.parquet", *words[:4], "--fail-if", "regression > 1", exit_code=2)
     assert "say which end is the best, --best highest or --best lowest" in told.stderr
+
+
+def equal_answers(old, new, missing=0):
+    """Answers of the old and the new system to their first items, all right, some not scored."""
+    rows = [("old", f"q{k}", 1.0) for k in range(old)]
+    rows += [("new", f"q{k}", None if k < missing else 1.0) for k in range(new)]
+    return pl.DataFrame(rows, schema=["model", "sample_id", "score"], orient="row")
+
+
+@pytest.mark.parametrize(("size", "code"), [(183, 0), (182, 3), (2, 3)])
+def test_a_gate_does_not_trust_few_items_that_agree(size, code, call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    equal_answers(size, size).write_parquet("log.parquet")
+    words = ["--between", "model", "--baseline", "old", "--best", "highest", "--fail-if"]
+    told = call("compare", "log.parquet", *words, "regression > 0.02", exit_code=code).stdout
+    assert 0.98**183 < 0.025 < 0.98**182  # that all agree, if one in fifty does not
+    assert ("about 183 items would decide" in told) == (code == 3)
+
+
+def test_what_a_comparison_leaves_out_is_said(call, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    equal_answers(9, 4, missing=3).write_parquet("log.parquet")
+    told = call("compare", "log.parquet", "--between", "model", "--summary", "told.md").stdout
+    for note in (
+        "new: 3 of 4 rows have no value and are left out.",
+        "Items that only one of two systems has are left out: of new and old 5, and 4 remain.",
+    ):
+        assert note in told
+        assert note in Path("told.md").read_text()
+    told = call("rank", "log.parquet", "--between", "model", "--best", "highest").stdout
+    assert "new: 3 of 4 rows have no value and are left out." in told
 
 
 @pytest.mark.parametrize(
@@ -187,7 +218,8 @@ def test_a_gate_of_losses_fails_where_they_rise(call, tmp_path, monkeypatch):
 )
 def test_what_compare_does_not_understand(words, told, commands):
     compare = commands("compare", log=world(10, 0.0))
-    assert told in compare("log.parquet", "--between", "model", *words, exit_code=1)
+    code = 2 if "--fail-if" in words else 1  # 1 is a regression
+    assert told in compare("log.parquet", "--between", "model", *words, exit_code=code)
 
 
 def test_a_gate_needs_a_rule(call, tmp_path, monkeypatch):
@@ -196,7 +228,7 @@ def test_a_gate_needs_a_rule(call, tmp_path, monkeypatch):
     told = call("gate", "job.toml", exit_code=2).stderr
     assert "does not say what fails; add fail_if = 'regression > MARGIN'" in " ".join(told.split())
     Path("job.toml").write_text(GATE.replace('"compare"', '"compose"'))
-    told = call("gate", "job.toml", exit_code=1).stderr
+    told = call("gate", "job.toml", exit_code=2).stderr
     assert "unknown verb 'compose'. Did you mean 'compare'? Known: compare, evaluate" in told
 
 

@@ -259,7 +259,8 @@ def gate(job: Path, output_folder: Path | None, quiet: bool) -> None:
     """Decide by the comparison of a TOML file whether systems are worse than the baseline.
 
     JOB is one of `evalframe compare` with an entry fail_if. Exit codes: 0 no regression beyond the
-    margin, 1 regression, 3 undecided: there are too few items, and it says how many would decide.
+    margin, 1 regression, 2 an error, 3 undecided: there are too few items, and it says how many
+    would decide.
     """
     loaded = load(job)
     if getattr(loaded, "fail_if", None) is None:

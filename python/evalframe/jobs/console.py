@@ -27,7 +27,8 @@ class Program(click.Group):
     """A group that turns errors into messages and exit codes."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; bad data ends with 1, an interrupt with 130."""
+        """Run the command; bad data ends with 1, of a gate with 2, an interrupt with 130."""
+        fails = any(word.startswith("--fail-if") for word in ctx.args)
         try:
             with _one_line_warnings():
                 return super().invoke(ctx)
@@ -41,7 +42,7 @@ class Program(click.Group):
                 raise
             shown = Argument.as_entry if ctx.invoked_subcommand == "run" else Argument.as_flag
             say(_shortened(f"error: {_message(error, shown)}"), err=True)
-            ctx.exit(1)
+            ctx.exit(2 if fails or ctx.invoked_subcommand == "gate" else 1)
 
 
 def prepare() -> None:

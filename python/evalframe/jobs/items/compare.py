@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -54,7 +55,8 @@ def compare(job: CompareJob, place: Place, progress: Progress | None) -> Outcome
             correction=job.correction,
         ).collect()
         differing = _disagreements(job, place.folder, records, result)
-    notes, title, code = [*records.notes], "", 0
+    notes, title, code = [*records.notes, *records.left_out(job.between)], "", 0
+    notes += _unshared(job, records, result)
     if job.margin is not None:
         result = _decided(job, job.margin, records, result)
         title, code = _decision(job.margin, result)
@@ -113,6 +115,28 @@ def _disagreements(
     )
 
 
+def _unshared(job: CompareJob, records: Records, result: pl.DataFrame) -> list[str]:
+    """A note on the items that only one system of a pair has, if there are any."""
+    if job.unpaired or records.cluster is None:
+        return []
+    by = [*records.keys, job.between]
+    items = records.cluster.n_unique().alias("n")
+    counts = records.report.valid.group_by(by).agg(items).collect()
+    pairs = result.select(*_pair(records), "n_clusters")
+    for side in ("left", "right"):
+        of_side = counts.rename({job.between: side, "n": f"n_{side}"})
+        pairs = pairs.join(of_side, on=[*records.keys, side], how="left", nulls_equal=True)
+    alone = pl.col("n_left") + pl.col("n_right") - 2 * pl.col("n_clusters")
+    worst = pairs.with_columns(alone=alone).sort("alone", descending=True).row(0, named=True)
+    if worst["alone"] <= 0:
+        return []
+    return [
+        f"Items that only one of two systems has are left out: of {worst['left']} and "
+        f"{worst['right']} {worst['alone']:,}, and {worst['n_clusters']:,} remain"
+        + ("; no pair loses more." if len(pairs) > 1 else ".")
+    ]
+
+
 def _pair(records: Records) -> list[str]:
     return [*records.keys, "metric", "left", "right"]
 
@@ -124,7 +148,9 @@ def _decided(
 
     Standard errors fall with the square root of the number of items: if the estimate stays, n
     items with its distance h from the nearer end of the interval become n (h / d)^2 at a distance
-    d from the margin.
+    d from the margin. Where no item differs the interval has no width, although a share s of all
+    items may differ that n items miss with the probability (1 - s)^n; it is widened by that share,
+    as if a difference were 1.
     """
     signs = {  # of a difference that is worse
         metric.bound.name: 1.0 if best_end(metric.bound, job.best) == "lowest" else -1.0
@@ -134,9 +160,13 @@ def _decided(
     worse = pl.col("delta") * sign
     low = pl.when(sign > 0).then("lower").otherwise(-pl.col("upper"))
     high = pl.when(sign > 0).then("upper").otherwise(-pl.col("lower"))
-    counts = [name for name in result.columns if name.startswith("n_clusters")]
+    n = pl.sum_horizontal(name for name in result.columns if name.startswith("n_clusters"))
+    missed = (1 - job.bootstrap.level) / 2
+    is_flat = pl.col("lower") == pl.col("upper")
+    high = high + pl.when(is_flat).then(1 - missed ** (1 / n)).otherwise(0.0)
     half = pl.when(worse > margin).then(worse - low).otherwise(high - worse)
-    needed = pl.sum_horizontal(counts) * (half / (worse - margin)) ** 2
+    flat = math.log(missed) / (margin - worse).clip(0, 1).neg().log1p()
+    needed = pl.when(is_flat).then(flat).otherwise(n * (half / (worse - margin)) ** 2)
     decision = (
         pl.when(high <= margin)
         .then(pl.lit(GOOD))
@@ -164,7 +194,7 @@ def _decision(margin: float, result: pl.DataFrame) -> tuple[str, int]:
         if needed:
             told = f"about {max(needed):,} items would decide, if the estimates stay"
         return f"{head}undecided in {count[OPEN]:,} {of_all}; {told}.", CODES[OPEN]
-    return f"{head}no regression in {len(result):,} comparisons.", CODES[GOOD]
+    return f"{head}no regression in {count[GOOD]:,} {of_all}.", CODES[GOOD]
 
 
 def _check_summary(path: Path, targets: Sequence[Path]) -> None:

@@ -41,6 +41,9 @@ _POOLED = {
 }
 """Columns whose values should not be pooled in silence, and what to do about it."""
 
+_COPY, _COPIES = ("uuid", *_SCORERS), ":copies"
+"""Columns that are equal in copies of a scored sample, and the number of copies."""
+
 
 @dataclass(frozen=True)
 class Records:
@@ -61,6 +64,24 @@ class Records:
     metrics: Sequence[MetricExpr]
     cluster: pl.Expr | None
     notes: Sequence[str]
+
+    def left_out(self, system: str) -> Iterator[str]:
+        """Notes on the systems of which rows have no value."""
+        columns = {
+            name
+            for metric in self.metrics
+            for leaf in leaves_of(metric.bound)
+            for name in columns_read(leaf.roles.values())
+        }
+        rows = self.report.valid
+        schema = rows.collect_schema()
+        gaps = [
+            pl.col(name).is_null() | (pl.col(name).is_nan() if schema[name].is_float() else False)
+            for name in sorted(columns)
+        ]
+        counts = rows.group_by(system).agg(pl.any_horizontal(gaps).sum().alias("gaps"), pl.len())
+        for name, count, total in counts.filter(pl.col("gaps") > 0).sort(system).collect().rows():
+            yield f"{name}: {count:,} of {total:,} rows have no value and are left out."
 
     def resample(self, job: RecordsJob, progress: Progress | None) -> ef.Bootstrap | None:
         """The resampling that a job asks for."""
@@ -233,6 +254,9 @@ def _counts(table: pl.LazyFrame, schema: pl.Schema) -> dict[str, int]:
     counts = [pl.col(names).n_unique()]
     if {*_SCORERS} <= {*names}:
         counts.append(pl.struct(_SCORERS).n_unique().alias(_PAIRS))
+    if {*_COPY} <= {*schema}:
+        rows = pl.struct(_COPY).filter(pl.col(_COPY[0]).is_not_null())
+        counts.append((rows.len() - rows.n_unique()).alias(_COPIES))
     found = table.select(counts).collect().row(0, named=True)
     if found.pop(_PAIRS, None) == found.get(SCORER):  # its name says no more than the scorer
         found.pop(SCORE_NAME, None)
@@ -256,13 +280,17 @@ def _notes(
     counts: Mapping[str, int], scorers: Sequence[str], apart: Sequence[str], has_units: bool
 ) -> Iterator[str]:
     for name in scorers:
+        flag = f"--{name.replace('_', '-')} NAME"
+        yield f"{counts[name]} values of {name} are kept apart; {flag} chooses one."
+    if copies := counts.get(_COPIES):
         yield (
-            f"{counts[name]} of {name} are kept apart; --{name.replace('_', '-')} NAME chooses one."
+            f"{copies:,} rows are copies of others, as retries of logs have them, and count again; "
+            f"--key {','.join(_COPY)} --on-invalid quarantine sets them apart."
         )
     for name, remedy in _POOLED.items():
         is_pooled = counts.get(name, 1) > 1 and name not in apart
         if is_pooled and not (name == "epoch" and has_units):
-            yield f"{counts[name]} of {name} are pooled; {remedy}."
+            yield f"{counts[name]} values of {name} are pooled; {remedy}."
 
 
 def _contract(

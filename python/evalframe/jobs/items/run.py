@@ -62,7 +62,8 @@ def rank(job: RankJob, place: Place, progress: Progress | None) -> Outcome:
             best=job.best,
             correction=job.correction,
         ).collect()
-    notes = [*records.notes, "Rank sets hold together: all pairs of a group are compared at once."]
+    together = "Rank sets hold together: all pairs of a group are compared at once."
+    notes = [*records.notes, *records.left_out(job.between), together]
     return records.outcome(job, result, *RANKS, notes=notes)
 
 
