@@ -193,6 +193,14 @@ def test_metadata_that_the_summary_cut_or_lacks_are_read_from_the_sample(read):
     assert (long, json.loads(removed), short) == (*values.values(),)
 
 
+def test_metadata_that_nothing_has_any_more_are_null(read):
+    cut = {"removed": "Key removed from summary (> 1k)", "kept": 1}
+    files = members([sample(1)], summaries=[sample(1, metadata=cut)])
+    names = ("metadata_removed", "metadata_kept")
+    for there in (files, {k: v for k, v in files.items() if not k.startswith("samples/")}):
+        assert read(archive(there), *names, metadata=["removed", "kept"]) == [(None, 1)]
+
+
 def test_choices_give_the_share_of_the_answer_among_letters(read):
     def token(text, logprob, **more):
         return {"token": text, "logprob": logprob, **more}
@@ -327,6 +335,7 @@ def test_an_encrypted_member_is_refused(read):
 
 def test_names_in_an_archive_are_never_paths(read, tmp_path):
     files = {**members([sample(1)]), "../../evil.json": b"{}", "samples/../x_epoch_1.json": b"{"}
+    files |= {f"samples/1_epoch_{'1' * 5_000}.json": b"{", "_journal/summaries/x.json": b"{"}
     with pytest.raises(EvalframeError, match=r"samples/\.\./x_epoch_1\.json"):
         read(archive(files))
     assert [path.name for path in tmp_path.iterdir()] == ["a.eval"]

@@ -35,8 +35,8 @@ Samples: TypeAlias = dict[tuple[str, int], Sample]
 
 _ZIP = b"PK\x03\x04"
 _KEEP = ("eval", "results", "samples")
-_SAMPLE = re.compile(r"samples/(.+)_epoch_(\d+)(\.json|/sample\.json)", re.DOTALL)
-_JOURNAL = re.compile(r"_journal/summaries/(\d+)\.json")
+_SAMPLE = re.compile(r"samples/(.+)_epoch_(\d{1,18})(\.json|/sample\.json)", re.DOTALL)
+_JOURNAL = re.compile(r"_journal/summaries/(\d{1,18})\.json")
 _REMOVED = '"Key removed from summary (> 1k)"'
 _LONG = 1 << 25
 """Bytes of a list of summaries that is read in parts."""
@@ -293,10 +293,15 @@ def _complete(
             continue
         record = _record(archive, member, asked, fields)
         key = (str(record.id), record.epoch)
-        sample = samples.setdefault(key, record)
+        sample: Sample = samples.setdefault(key, record)
         if sample is not record and key in lacking:
+            if asked.metadata:
+                record.metadata = {**sample.metadata, **record.metadata}
             for field in more:
                 setattr(sample, field, getattr(record, field))
+    if asked.metadata:
+        for each in map(samples.__getitem__, lacking):
+            each.metadata = {k: text for k, text in each.metadata.items() if text != _REMOVED}
 
 
 def _lacks(sample: Sample, asked: Wanted) -> bool:
