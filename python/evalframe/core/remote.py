@@ -48,7 +48,7 @@ class RemotePath(PurePosixPath):
         return bool(self._found().is_file)
 
     def is_dir(self) -> bool:
-        """True for a folder: the begin of names of files."""
+        """True for a folder, that is, if names of files begin with it."""
         from pyarrow.fs import FileType
 
         return bool(self._found().type == FileType.Directory)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Iterable, Mapping
 
 import polars as pl
@@ -35,6 +37,13 @@ def is_row_level(expr: pl.Expr) -> bool:
         return meta.is_row_separable() and all(is_row_level(part) for part in meta.pop())
     except pl.exceptions.PolarsError:  # a function of the user's own: not to be known
         return True
+
+
+def all_hold(*conditions: pl.Expr) -> pl.Expr:
+    """True where every condition is, false elsewhere, also where one is null."""
+    # Operators only: `all_horizontal` and `fill_null` keep Polars from adding up groups as it
+    # reads.
+    return functools.reduce(operator.and_, conditions).eq_missing(pl.lit(value=True))
 
 
 def spread_literals(columns: Mapping[str, pl.Expr]) -> dict[str, pl.Expr]:

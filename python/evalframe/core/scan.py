@@ -188,7 +188,8 @@ def _open(file: File, texts: Collection[str] = ()) -> _Source:
     """Open a file just far enough to know its columns."""
     if file.version is not None:
         with reading(file.name):
-            return _source(file, "Delta", _scan_delta(file))
+            table = pl.scan_delta(location(file.path), version=file.version)
+            return _source(file, "Delta", table)
     name, path, suffix = file.name, file.path, file.path.suffix.lower()
     if suffix not in FORMATS:
         raise InputError(f"{name}: unknown format {suffix!r}; known: {', '.join(FORMATS)}")
@@ -344,10 +345,6 @@ def _delta(name: str, folder: Path) -> File | None:
     except DeltaError as error:
         raise InputError(f"{name} cannot be read as a Delta table ({error})") from error
     return File(name, path, version=version)
-
-
-def _scan_delta(file: File) -> pl.LazyFrame:
-    return pl.scan_delta(location(file.path), version=file.version)
 
 
 def _count(table: pl.LazyFrame) -> int:

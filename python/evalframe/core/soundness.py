@@ -7,8 +7,6 @@ value in every group, shard and resample.
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,7 +14,7 @@ from typing import Any
 import polars as pl
 
 from evalframe.core.errors import ParameterError, did_you_mean
-from evalframe.core.rows import columns_read, is_row_level
+from evalframe.core.rows import all_hold, columns_read, is_row_level
 from evalframe.core.state import (
     BEFORE,
     LEVEL,
@@ -76,7 +74,9 @@ def complete(state: State, columns: Mapping[str, pl.Expr], labels: Collection[st
 
     axes = tuple(
         replace(
-            axis, sums={n: value(e) for n, e in axis.sums.items()}, where=valid & _holds(axis.where)
+            axis,
+            sums={n: value(e) for n, e in axis.sums.items()},
+            where=valid & all_hold(axis.where),
         )
         for axis in state.axes
     )
@@ -87,8 +87,7 @@ def complete(state: State, columns: Mapping[str, pl.Expr], labels: Collection[st
 
 def _valid(state: State, columns: Mapping[str, pl.Expr], labels: Collection[str]) -> pl.Expr:
     """True for the rows that count, false for all others."""
-    # Each role is read once, since a role may be a cast; operators only, since `fill_null` keeps
-    # Polars from adding up groups as it reads.
+    # Each role is read once, since a role may be a cast.
     required = [role for role in columns if role != WEIGHT and state.valid is None]
     conditions = [
         columns[role].is_not_null() if role in labels else columns[role].is_not_nan()
@@ -99,12 +98,7 @@ def _valid(state: State, columns: Mapping[str, pl.Expr], labels: Collection[str]
         conditions += [weight >= 0.0, weight.is_finite()]
     if state.valid is not None:
         conditions.append(state.valid)
-    return _holds(functools.reduce(operator.and_, conditions))
-
-
-def _holds(condition: pl.Expr) -> pl.Expr:
-    """A condition, false where it is null."""
-    return condition.eq_missing(pl.lit(value=True))
+    return all_hold(*conditions)
 
 
 def _unweighted(expr: pl.Expr) -> pl.Expr:

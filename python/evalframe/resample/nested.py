@@ -197,7 +197,8 @@ class _Recomputed:
         there = pool.there(node, cells)
         entries = (there[THERE].to_numpy(), (there[CELL].to_numpy(), there[CLUSTER].to_numpy()))
         self._there = sparse.csc_array(entries, shape=(len(cells), pool.clusters))
-        self._starts = np.searchsorted(cells[":parent"].to_numpy(), np.arange(len(parents) + 1))
+        parent = cells[":parent"].to_numpy()
+        self._starts = np.searchsorted(parent, np.arange(len(parents) + 1))
         self._names, self._states = pool.of_leaves(node, cells)
         self._clusters = pool.clusters
         unit = cells.select(pl.struct(node.path).rank("dense").cast(pl.Int64) - 1).to_series()
@@ -216,7 +217,7 @@ class _Recomputed:
         }
         self._means = None
         if not self._nodes and self._states is not None and is_mean_of_means(node.then, leaves):
-            parent, (table,) = cells[":parent"].to_numpy(), self._states.tables
+            (table,) = self._states.tables
             self._means = MeansOfMeans.of(table, self._unit, parent, len(parents))
         then = node.then.reweighted(pl.col(THERE)).bound
         assert isinstance(then, Bound)

@@ -22,6 +22,7 @@ RANKS = ("rank_lower", "rank_upper", "rank_set_lower", "rank_set_upper")
 """What is known of the rank of an entry: its central ranks, and those that it may have."""
 
 _HELD = 1 << 23
+"""Numbers held at a time: of pairs of entries, in some replicates of some boards."""
 
 _VARIES = 1e-12
 """Differences and standard errors of at most this are 0 but for rounding."""

@@ -22,9 +22,7 @@ def student_interval(
     return points - half, points + half
 
 
-def jackknife_spread(
-    points: Floats, left_out: Floats, level: float, strata: Ints | None = None
-) -> Spread:
+def jackknife_spread(points: Floats, left_out: Floats, level: float, strata: Ints | None) -> Spread:
     """Uncertainty from estimates without each cluster (clusters by estimates), by Student's t."""
     # NaN where a group does not have the cluster, or the metric is undefined without it.
     count, squares = _about_means(left_out, strata)
@@ -36,8 +34,8 @@ def linear_spread(
     points: Floats,
     influence: Floats,
     level: float,
-    strata: Ints | None = None,
-    owned: Floats | None = None,
+    strata: Ints | None,
+    owned: Floats | None,
 ) -> Spread:
     """Uncertainty from derivatives by the weights of clusters (clusters by estimates).
 

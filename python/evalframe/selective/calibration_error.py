@@ -14,8 +14,6 @@ inside a large block of ties does not exist.
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Callable, Mapping
 from typing import Literal, TypeAlias
 
@@ -24,6 +22,7 @@ import polars as pl
 from evalframe.core.choices import check_choice
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import metric
+from evalframe.core.rows import all_hold
 from evalframe.core.state import Axis, State, Totals, before, own, ratio, total
 from evalframe.core.typing import Role
 
@@ -88,8 +87,7 @@ def mass_bin(mass_before: pl.Expr, mass: pl.Expr, bins: int) -> pl.Expr:
 
 def are_probabilities(*values: pl.Expr) -> pl.Expr:
     """True if all lie in [0, 1]; false if one is null or NaN."""
-    inside = [value.is_between(0.0, 1.0) for value in values]
-    return functools.reduce(operator.and_, inside).eq_missing(pl.lit(value=True))
+    return all_hold(*(value.is_between(0.0, 1.0) for value in values))
 
 
 def is_outside(confidence: pl.Expr) -> pl.Expr:

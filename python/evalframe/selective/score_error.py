@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import functools
-import operator
-
 import polars as pl
 
 from evalframe.core.metric import MetricExpr, metric
 from evalframe.core.per import per
+from evalframe.core.rows import all_hold
 from evalframe.core.state import Axis, State, Totals, level, own, ratio, total
 from evalframe.core.typing import Role
 
@@ -148,9 +146,7 @@ def pearson_correlation(
 
 def scored(prediction: pl.Expr, *needed: pl.Expr) -> pl.Expr:
     """True for an abstention, or a number with all the numbers it needs."""
-    numbers = [expr.is_not_nan() for expr in (prediction, *needed)]
-    known = functools.reduce(operator.and_, numbers).eq_missing(pl.lit(value=True))
-    return prediction.is_null() | known
+    return prediction.is_null() | all_hold(*(expr.is_not_nan() for expr in (prediction, *needed)))
 
 
 def _ends(name: str) -> dict[str, pl.Expr]:

@@ -65,10 +65,10 @@ _ANY_REFERENCES = (
 )
 
 
-def text_where(searched: pl.Expr, column: str = "text") -> pl.Expr:
+def text_where(searched: pl.Expr) -> pl.Expr:
     """The text if it is to be searched, else an empty one."""
     # Polars matches a pattern against all rows, also those whose result is not used.
-    return pl.when(searched).then(column).otherwise(pl.lit(""))
+    return pl.when(searched).then("text").otherwise(pl.lit(""))
 
 
 def number(text: pl.Expr) -> pl.Expr:
