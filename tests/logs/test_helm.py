@@ -115,6 +115,7 @@ def test_requests_say_answer_target_errors_and_times(write):
         (None, "4,four", 3, False, None, 1.5),  # a request for each choice: none is the answer
     ]
     ((began,), *_) = read(path, "started_at")
+    assert log_report(path)["bad_times"].item() == 0
     assert began == datetime.datetime(2025, 7, 5, 15, 39, 58, tzinfo=datetime.UTC)
 
 
@@ -147,3 +148,10 @@ def test_a_broken_file_is_named(write, name, text, told):
 def test_half_characters_are_replaced(write):
     path = write(record("a\ud83d", stat("exact_match", 1)), requests=[request("a\ud83d", "\ud83d")])
     assert read(path, "sample_id", "answer") == [("a\ufffd", "\ufffd")]
+
+
+def test_times_that_are_none_are_null_and_counted(write):
+    at = {"request_datetime": 1e30}
+    path = write(record("a", stat("exact_match", 1)), requests=[request("a", result=at)])
+    assert read(path, "started_at", "total_time") == [(None, 0.5)]
+    assert log_report(path)["bad_times"].item() == 1

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from evalframe.core.errors import InputError
+from evalframe.logs.lines import whole
 from evalframe.logs.reading import Paths, find, format_of
 
 
@@ -46,6 +47,11 @@ class Check(NamedTuple):
         return math.isclose(
             self.published, self.recomputed, rel_tol=self.tolerance, abs_tol=self.tolerance
         )
+
+
+def _fit(value: object) -> object:
+    """The value as a table can hold it."""
+    return whole(value) if isinstance(value, str) else value
 
 
 _SCHEMA = {
@@ -105,6 +111,6 @@ def check_logs(paths: Paths, *, kind: str | None = None) -> pl.DataFrame:
                 raise
             skipped[log.name] = str(error)
         else:
-            rows += [(log.name, log.format, *c[:7], c.follows, c.note) for c in checks]
+            rows += [(log.name, log.format, *map(_fit, c[:7]), c.follows, c.note) for c in checks]
     rows += [(name, *[None] * 9, f"skipped: {fault}") for name, fault in skipped.items()]
     return pl.DataFrame(rows, schema=_SCHEMA, orient="row")

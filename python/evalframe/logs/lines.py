@@ -7,6 +7,7 @@ that strict JSON refuses (NaN, single surrogates) are read by the standard libra
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -183,12 +184,28 @@ def as_text(value: Any) -> str | None:
     ['a', '1', None, 'a,b', '["a", 1]']
     """
     if value is None or isinstance(value, str):
-        return value
+        return value and whole(value)
     if type(value) is int:
         return str(value)
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         return ",".join(value)
     return as_json(value)
+
+
+def number_of(value: Any) -> float | None:
+    """A JSON number as a float; None for anything else, also for truths."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def count_of(value: Any) -> int:
+    """A JSON number of things; 0 for anything else."""
+    is_count = isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**62
+    return int(value) if is_count else 0
 
 
 def inside(document: Any, *keys: str) -> Any:

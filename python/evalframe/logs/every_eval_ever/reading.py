@@ -21,7 +21,7 @@ from msgspec import Raw
 from evalframe.core.documents import decoded
 from evalframe.core.errors import InputError
 from evalframe.logs.checking import Check
-from evalframe.logs.lines import NULL, Lines, Whole, as_text, inside, lines_of
+from evalframe.logs.lines import NULL, Lines, Whole, as_text, count_of, inside, lines_of, number_of
 from evalframe.logs.reading import Format, Log, Paths, read_logs
 from evalframe.logs.table import DTYPES, METADATA, Wanted
 
@@ -103,10 +103,9 @@ class Published:
     def count_faults(self, n_lines: int, counts: Counter[str]) -> None:
         """Compare the samples with what the aggregate says of them."""
         details = self.aggregate.get("detailed_evaluation_results")
-        n_rows, checksum = inside(details, "total_rows"), inside(details, "checksum")
+        n_rows, checksum = count_of(inside(details, "total_rows")), inside(details, "checksum")
         algorithm = inside(details, "hash_algorithm") or "sha256"
-        if isinstance(n_rows, int):
-            counts["missing"] += max(0, n_rows - n_lines)
+        counts["missing"] += max(0, n_rows - n_lines)
         if isinstance(checksum, str) and algorithm in ("sha256", "md5"):
             with self.path.open("rb") as file:
                 found = hashlib.file_digest(file, algorithm).hexdigest()
@@ -232,10 +231,10 @@ def _epoch(raw: Raw) -> int:
 
 def _with_results(frame: pl.DataFrame, results: Sequence[Any]) -> pl.DataFrame:
     """Lines with what the published result says that they belong to."""
-    ids = {inside(each, "evaluation_result_id"): n for n, each in enumerate(results)}
-    named = Counter(inside(each, "evaluation_name") for each in results)
-    names = {inside(each, "evaluation_name"): n for n, each in enumerate(results)}
-    datasets = {inside(each, "source_data", "dataset_name") for each in results}
+    ids = {as_text(inside(each, "evaluation_result_id")): n for n, each in enumerate(results)}
+    named = Counter(as_text(inside(each, "evaluation_name")) for each in results)
+    names = {as_text(inside(each, "evaluation_name")): n for n, each in enumerate(results)}
+    datasets = {as_text(inside(each, "source_data", "dataset_name")) for each in results}
     dataset = datasets.pop() if len(datasets) == 1 else None
     pairs = frame.select("result", "task").unique()
     alone = {name: place for name, place in names.items() if named[name] == 1}
@@ -269,8 +268,8 @@ def _check(log: Log) -> Iterator[Check]:
     means = samples.group_by("place").agg(pl.col("score").mean())
     known = dict(means.drop_nulls().rows())
     for place, each in enumerate(published.results):
-        score = inside(each, "score_details", "score")
-        if isinstance(score, int | float) and not isinstance(score, bool):
+        score = number_of(inside(each, "score_details", "score"))
+        if score is not None:
             note = None if place in known else "no sample names this result alone"
             task = as_text(inside(each, "evaluation_name"))
             yield Check(task, metric_of(each), None, "mean", None, score, known.get(place), note)

@@ -16,7 +16,7 @@ import polars as pl
 from evalframe.logs.checking import Check
 from evalframe.logs.helm.run import facts
 from evalframe.logs.helm.stats import canonical, label, read_stats, score_name
-from evalframe.logs.lines import items_of
+from evalframe.logs.lines import Whole, items_of
 
 if TYPE_CHECKING:
     from evalframe.logs.reading import Log
@@ -41,7 +41,7 @@ class _Name(msgspec.Struct):
 
 class _Stat(msgspec.Struct):
     name: _Name
-    count: int = 0
+    count: Whole = 0
     sum: float = 0.0
 
 

@@ -100,6 +100,7 @@ def _read(log: Log, wanted: Wanted, counts: Counter[str]) -> Iterable[pl.DataFra
     if wanted.any("confidence", *requests.COLUMNS):
         if (log.path / requests.FILE).is_file():
             asked = requests.read_requests(log.path)
+            counts["bad_times"] += int(asked["bad_time"].sum())
             rows = _joined(rows, asked)
             if wanted.any("confidence") and not asked["has_logprobs"].any():
                 rows = rows.with_columns(confidence=pl.lit(None, pl.Float64))

@@ -20,6 +20,8 @@ _TIMES = ("total_time", "working_time")
 COLUMNS = ("answer", "target", "n_choices", "is_error", "error", *_TIMES, "started_at")
 """Columns of the items table that are found here."""
 
+_LAST = 253_402_300_799  # the last second of the year 9999
+
 _SCHEMA = {
     "sample_id": pl.String(),
     "perturbation": pl.String(),
@@ -93,6 +95,9 @@ def read_requests(folder: Path) -> pl.DataFrame:
     answer = pl.when(pl.len() == 1).then(pl.col("answer").first())
     first = pl.col("target", "n_choices").first()
     time = pl.col("total_time")
+    began = pl.col("started_at").min()
+    is_time = began.is_between(0, _LAST)
+    microseconds = (began * 1_000_000).cast(pl.Int64, strict=False)
     requests = pl.concat(parts).group_by(KEY, maintain_order=True)
     return requests.agg(
         answer,
@@ -100,8 +105,9 @@ def read_requests(folder: Path) -> pl.DataFrame:
         pl.col("is_error").any(),
         pl.col("error").drop_nulls().first(),
         *(pl.when(time.count() > 0).then(time.sum()).alias(name) for name in _TIMES),
-        pl.from_epoch(pl.col("started_at").min() * 1_000_000, "us").dt.replace_time_zone("UTC"),
+        pl.when(is_time).then(microseconds).cast(pl.Datetime("us", "UTC")).alias("started_at"),
         pl.col("has_logprobs").any(),
+        bad_time=~is_time,
     )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from evalframe.logs.checking import Check
-from evalframe.logs.lines import inside
+from evalframe.logs.lines import count_of, inside, number_of
 from evalframe.logs.lm_eval.aggregates import (
     AGGREGATIONS,
     MOST_DRAWS,
@@ -49,18 +49,13 @@ def _metrics(published: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
             yield metric, name
 
 
-def _number(value: Any) -> float | None:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if is_number else None
-
-
 def _of_metric(
     samples: Samples, published: Mapping[str, Any], lines: pl.DataFrame, scorer: str, name: str
 ) -> Iterator[Check]:
     """The aggregate of a metric, and its standard error."""
     how = _aggregation(samples, scorer)
-    score = _number(published.get(f"{scorer},{name}"))
-    error = _number(published.get(f"{scorer}_stderr,{name}"))
+    score = number_of(published.get(f"{scorer},{name}"))
+    error = number_of(published.get(f"{scorer}_stderr,{name}"))
     found: float | None = None
     x: Array | None = None
     note = None
@@ -75,6 +70,9 @@ def _of_metric(
             note = None if x is not None else "no line has this metric and filter"
         except (ValueError, TypeError, pl.exceptions.PolarsError) as fault:
             note = str(fault)
+    n_documents = samples.n_documents
+    if x is not None and len(x) < n_documents:
+        note = f"the file has {len(x):,} of {n_documents:,} lines"
     tolerance = AGGREGATIONS[how].tolerance if how in AGGREGATIONS else 0
     with np.errstate(all="ignore"):
         if x is not None:
@@ -83,14 +81,13 @@ def _of_metric(
             yield Check(samples.task, scorer, name, how, None, score, found, note, tolerance)
         if error is None:
             return
-        n = inside(samples.results, "config", "bootstrap_iters")
-        n = n if isinstance(n, int) and n > 0 else _N_REPLICATES
+        n = count_of(inside(samples.results, "config", "bootstrap_iters")) or _N_REPLICATES
         found = None
         if x is not None and len(x) * n > MOST_DRAWS and AGGREGATIONS[how].is_resampled:
             note = f"a bootstrap of {n:,} x {len(x):,} lines takes too long"
         elif x is not None:
             found = standard_error(AGGREGATIONS[how], x, n)
-            note = None if found is not None else f"{how} has no standard error"
+            note = note if found is not None else f"{how} has no standard error"
         yield Check(samples.task, scorer, name, "stderr", None, error, found, note, tolerance)
 
 
@@ -111,11 +108,11 @@ def _of_group(samples: Samples, group: str) -> Iterator[Check]:
     tasks = [inside(published, task) for task in samples.tasks_of(group)]
     for scorer, name in _metrics(of_group if isinstance(of_group, Mapping) else {}):
         key, error_key = f"{scorer},{name}", f"{scorer}_stderr,{name}"
-        score, error = _number(of_group[key]), _number(of_group.get(error_key))
-        having = [task for task in tasks if _number(inside(task, key)) is not None]
-        sizes = np.array([_number(inside(task, "sample_len")) or math.nan for task in having])
-        means = np.array([_number(task[key]) for task in having], float)
-        errors = np.array([_number(inside(task, error_key)) for task in having], float)
+        score, error = number_of(of_group[key]), number_of(of_group.get(error_key))
+        having = [task for task in tasks if number_of(inside(task, key)) is not None]
+        sizes = np.array([number_of(inside(task, "sample_len")) or math.nan for task in having])
+        means = np.array([number_of(task[key]) for task in having], float)
+        errors = np.array([number_of(inside(task, error_key)) for task in having], float)
         if score is None or not having:
             continue
         weighted, plain = float(means @ sizes / sizes.sum()), float(means.mean())

@@ -114,8 +114,7 @@ def _read(log: Log, wanted: Wanted, counts: Counter[str]) -> Iterable[pl.DataFra
     )
     if len(pairs) > len(kept):
         kept = pairs.join(kept, on=key, how="left", maintain_order="left")
-    n_documents = samples.n_documents or 0
-    counts["missing"] += max(0, n_documents * kept["filter"].n_unique() - len(lines))
+    counts["missing"] += max(0, samples.n_documents * kept["filter"].n_unique() - len(lines))
     names = [name for name in kept.columns if name.startswith(METRIC)]
     scores = [
         Score(

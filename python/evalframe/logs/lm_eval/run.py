@@ -11,7 +11,7 @@ from typing import Any
 
 from evalframe.core.documents import decoded
 from evalframe.core.errors import InputError
-from evalframe.logs.lines import inside
+from evalframe.logs.lines import count_of, inside
 
 _NAME = re.compile(r"(?:samples_)?(.+?)(?:_(\d{4}-\d\d-\d\dT\d\d-\d\d-\d\d(?:\.\d+)?))?\.jsonl")
 
@@ -64,10 +64,9 @@ class Samples:
         return found if isinstance(found, str) else " "
 
     @property
-    def n_documents(self) -> int | None:
-        """How many documents were evaluated."""
-        found = inside(self.of_task("n-samples"), "effective")
-        return found if isinstance(found, int) else None
+    def n_documents(self) -> int:
+        """How many documents were evaluated; 0 if that is not said."""
+        return count_of(inside(self.of_task("n-samples"), "effective"))
 
     @property
     def groups(self) -> list[str]:
