@@ -8,6 +8,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.survey.sample import sample_survey
+from logs.made import HEADER, archive, members, sample
 
 
 def write_samples(folder, task, lines):
@@ -30,7 +31,8 @@ def test_likelihoods_are_confidences(folder, call):
     words = ["--confidence", "confidence", "--loss", "zero_one", "--by", "model"]
     told = call("selective", "a.eval", "b.eval", *words, "--bootstrap", "50", "-o", "out.parquet")
     assert "Kept apart by scorer, of which there are several." in told.stdout
-    assert "An answer is its score, 1 if right; one without a score abstains." in told.stdout
+    assert "An answer is its score, 1 if right; an empty answer abstains, and one" in told.stdout
+    assert "values of model are pooled" not in told.stdout
     items = ef.read_logs(folder, extra=["confidence"]).with_columns(
         loss=(pl.col("score") != 1).cast(pl.Float64),
         cluster=pl.format("{}/{}", "task", "sample_id"),
@@ -49,6 +51,38 @@ def test_rows_without_a_confidence_break_the_contract(folder, call):
     write_samples(folder, "sums", [({}, "1", "2")] * 3)
     told = call("selective", "samples*", "--loss", "zero_one", exit_code=1)
     assert "confidence is present where prediction is: not so in 3 of 3 rows" in told.stderr
+
+
+def test_refusals_abstain(folder, call):
+    letter = {"token": "B", "logprob": -0.1}
+    output = {"choices": [{"logprobs": {"content": [letter]}}]}
+    answers = {1: ("C", "B"), 2: ("I", "B"), 3: ("I", ""), 4: ("C", "B")}
+    samples = [
+        sample(n, scores={"choice": {"value": value, "answer": answer}})
+        for n, (value, answer) in answers.items()
+    ]
+    samples = [{**each, "choices": ["x", "y"], "output": output} for each in samples]
+    for model in ("a", "b"):
+        header = {**HEADER, "eval": {**HEADER["eval"], "model": model}}
+        (folder / f"{model}.eval").write_bytes(archive(members(samples, header)))
+    words = ["--loss", "zero_one", "--metrics", "coverage,selective_risk", "-o", "out.parquet"]
+    told = call("selective", "a.eval", "b.eval", *words).stdout
+    assert "2 values of model are pooled; --by model keeps them apart." in told
+    values = dict(pl.read_parquet("out.parquet").select("metric", "estimate").rows())
+    assert values == pytest.approx({"coverage": 3 / 4, "selective_risk": 1 / 3})
+
+
+def test_long_answers_are_read_whole(folder, call):
+    long = "so " * 600 + "Paris"
+    full = sample(scores={"match": {"value": "C", "answer": long}}, metadata={"noise": 0})
+    full["target"] = "Paris"
+    brief = {**full, "scores": {"match": {"value": "C", "answer": long[:1021] + "..."}}}
+    (folder / "a.eval").write_bytes(archive(members([full], summaries=[brief])))
+    named = {"response": "answer", "answers": "target", "dataset": "task", "id": "sample_id"}
+    named |= {"noise_rate": "metadata_noise"}
+    columns = [word for item in named.items() for word in ("--column", "=".join(item))]
+    call("rag", "a.eval", *columns, "-o", "out.parquet")
+    assert pl.read_parquet("out.parquet")["all_rate"].to_list() == [1.0]
 
 
 @pytest.fixture

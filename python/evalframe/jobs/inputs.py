@@ -151,7 +151,7 @@ def has_logs(job: TableJob) -> bool:
 
 
 def _on_request(job: TableJob, options: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
-    """Columns of logs that are there on request: those that an entry of the job names."""
+    """Columns of logs that an entry of the job names, and that are there on request or cut else."""
     from evalframe.logs.table import EXTRA, METADATA
 
     texts: list[str] = []
@@ -169,7 +169,7 @@ def _on_request(job: TableJob, options: Mapping[str, Sequence[str]]) -> dict[str
             look(each)
 
     look(msgspec.to_builtins(job))
-    extra = (name for name in texts if name in EXTRA)
+    extra = (name for name in texts if name in (*EXTRA, "answer"))
     metadata = (name.removeprefix(METADATA) for name in texts if name.startswith(METADATA))
     found = {"extra": extra, "metadata": metadata}
     return {

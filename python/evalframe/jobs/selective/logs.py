@@ -1,7 +1,7 @@
 """Items of logs as records of the selective family.
 
 An answer is its score, the truth is 1: a right answer loses nothing, by `zero_one` any other loses
-1, by `abs` what lacks to 1. An answer without a score abstains.
+1, by `abs` what lacks to 1. An empty answer abstains, and so does one without a score.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from evalframe.jobs.inputs import Opened
 
 _TRUTHS = {PREDICTION, LABEL, "loss", "correct"}
-_SCORERS = ("scorer", "score_name")
+_SCORERS, _POOLED = ("scorer", "score_name"), ("model", "task")
 
 
 def as_answers(job: SelectiveJob, opened: Opened) -> tuple[SelectiveJob, Opened]:
@@ -30,18 +30,25 @@ def as_answers(job: SelectiveJob, opened: Opened) -> tuple[SelectiveJob, Opened]
         ITEM: pl.format("{}/{}", "log", "epoch"),
     }
     if not _TRUTHS & {*present}:
-        roles |= {PREDICTION: pl.col("score"), LABEL: pl.lit(1.0)}
+        is_empty = pl.col("answer").eq_missing(pl.lit(""))  # of a choice: none of the letters
+        roles |= {PREDICTION: pl.when(~is_empty).then("score"), LABEL: pl.lit(1.0)}
     table = table.with_columns(
         expr.alias(role) for role, expr in roles.items() if role not in present
     )
-    numbers = pl.col("scorer").n_unique(), pl.struct(_SCORERS).n_unique().alias("pairs")
-    scorers, pairs = table.select(numbers).collect().row(0)
+    numbers = pl.col("scorer", *_POOLED).n_unique(), pl.struct(_SCORERS).n_unique().alias("pairs")
+    scorers, *pooled, pairs = table.select(numbers).collect().row(0)
     apart = _SCORERS if pairs > scorers else _SCORERS[: scorers > 1]
     apart = tuple(name for name in apart if name not in job.by)
     notes = [*opened.notes]
     if PREDICTION in roles and PREDICTION not in present:
-        notes.append("An answer is its score, 1 if right; one without a score abstains.")
+        empty = "an empty answer abstains, and one without a score"
+        notes.append(f"An answer is its score, 1 if right; {empty}.")
     if apart:
         notes.append(f"Kept apart by {' and '.join(apart)}, of which there are several.")
+    notes += [
+        f"{count} values of {name} are pooled; --by {name} keeps them apart."
+        for name, count in zip(_POOLED, pooled, strict=True)
+        if count > 1 and name not in job.by
+    ]
     job = msgspec.structs.replace(job, by=(*job.by, *apart))
     return job, replace(opened, table=table, notes=notes)
