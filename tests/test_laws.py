@@ -21,7 +21,7 @@ from evalframe.testing import laws
 from evalframe.testing.laws import check_laws
 
 JUMPS = ("risk_at", "achieved_coverage_at", "coverage_at_risk", "threshold_at_coverage")
-JUMPS += ("threshold_at_risk", "quantile", "at_least")
+JUMPS += ("threshold_at_risk", "quantile", "mean_at_highest", "mode", "at_least")
 
 
 def choices(metric, param):
@@ -53,7 +53,7 @@ def roles(metric):
     """Columns for the roles whose own names mean different things in two families."""
     named = {
         "rag": {"label": "groups_found"},
-        "standard": {"value": "score", "condition": "correct"},
+        "standard": {"value": "score", "condition": "correct", "height": "confidence"},
         "survey": {"score": "correct"},
         "replication": {"pas": "correct", "x": "score", "y": "confidence"},
     }

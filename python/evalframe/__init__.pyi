@@ -172,6 +172,8 @@ from evalframe.standard.summaries import (
     at_least as at_least,
     deviation as deviation,
     mean as mean,
+    mean_at_highest as mean_at_highest,
+    mode as mode,
     pass_at as pass_at,
     quantile as quantile,
     share as share,

@@ -40,6 +40,7 @@ def estimates(log, *words):
         (["--by", "model", "--macro", "task", "--per", "sample_id"], [0.625, 0.375]),
         (["--by", "model", "--per", "sample_id", "--reduce", "max"], [0.75, 0.5]),
         (["--by", "model", "--per", "sample_id", "--reduce", "at_least_2"], [0.5, 0.0]),
+        (["--by", "model", "--per", "sample_id", "--reduce", "mode"], [0.625, 0.375]),
         (["--by", "model", "--per", "sample_id", "--reduce", "pass_at_2"], [1.0, 0.5]),
         (["--by", "task", "--metric", "pass_at:score,k=2", "--per", "model"], [0.75, 1.0]),
         (["--metric", "score,quantile:score,q=0,share=ep"], None),

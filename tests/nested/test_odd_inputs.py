@@ -37,6 +37,16 @@ def test_a_group_without_a_unit_has_none_by_every_way():
         assert counts == [(2, 0, 2, 0), (0, 2, 0, 0)]
 
 
+def test_a_pool_without_a_unit_has_no_errors():
+    units = [*"xxyy", None, None]  # groups of 4 and of 2 clusters are drawn apart
+    rows = pl.DataFrame({"g": [*"aaaabb"], "u": units, "x": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]})
+    metric = ef.per("u", ef.mean("x"), fixed=True)
+    resample = ef.Bootstrap(cluster="row", n=20)
+    found = ef.evaluate(rows.with_row_index("row"), metric, by="g", resample=resample)
+    assert found.select("g", "estimate", "n_units").rows() == [("a", 2.5, 2), ("b", None, 0)]
+    assert found["std_error"].to_list()[1] is None
+
+
 @pytest.mark.parametrize(
     ("unit", "message"),
     [

@@ -98,6 +98,6 @@ class Blocks:
         if len(self._few):
             for number, each in enumerate(self._sparse):
                 result[number][:, self._few] = product(weights, each)
-        flat = dict(zip(self._names, result.reshape(len(self._names), -1), strict=True))
+        flat = dict(zip(self._names, result.reshape(len(self._names), draws * groups), strict=True))
         nothing = np.zeros(draws * groups)
         return {n: nothing if of is None else flat[of] for n, of in self._alias.items()}

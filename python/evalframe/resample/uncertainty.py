@@ -103,7 +103,7 @@ def replicates(contraction: Weighable, weights: Weights, progress: Progress) -> 
             f"leaving out each of {weights.total:,} clusters at {contraction.width:,} levels is "
             "hours of work; name a coarser cluster, or use ef.Bootstrap with another interval"
         )
-    chunk = max(1, min(CELLS // contraction.width, WEIGHTS // weights.held, weights.total))
+    chunk = max(1, min(CELLS // max(1, contraction.width), WEIGHTS // weights.held, weights.total))
     parts: list[Floats] = []
     done = 0
     with ThreadPoolExecutor(THREADS) as pool:

@@ -9,6 +9,7 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import MetricExpr, metric
+from evalframe.core.per import per
 from evalframe.core.state import TOTAL, Axis, First, State, Totals, View, at, level, own, ratio
 from evalframe.core.state import total as sum_of
 from evalframe.core.typing import IntoExpr, Role
@@ -152,6 +153,53 @@ def quantile(value: Role = "value", *, weight: Role = None, q: float = 0.5) -> S
     first = First(rising=at.mass, bound=bound, value=level)
     axis = Axis(level=value, sums={"mass": weight}, firsts={"value": first})
     return State(axes=(axis,), finish=lambda t: pl.when(t.mass > 0).then(t.value))
+
+
+@metric(family="standard", direction="none", range=_ANY)
+def mean_at_highest(
+    value: Role = "value", height: Role = "height", *, weight: Role = None
+) -> State:
+    """Weighted mean of a number over the rows in which another one is highest.
+
+    Args:
+        value: Any number.
+        height: The number that is to be highest.
+
+    Returns:
+        Null if there is no row.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> runs = pl.DataFrame({"score": [0.5, 0.75, 0.25], "step": [100, 300, 200]})
+        >>> runs.select(ef.mean_at_highest("score", "step")).item()
+        0.75
+    """
+    first = First(rising=at.mass, bound=sum_of.mass * _ROUNDING, value=own.value / own.mass)
+    sums = {"mass": weight, "value": weight * value}
+    axis = Axis(level=height, sums=sums, firsts={"there": first}, descending=True)
+    return State(axes=(axis,), finish=lambda t: pl.when(t.mass > 0).then(t.there))
+
+
+@metric(family="standard", direction="none", range=_ANY)
+def mode(value: Role = "value", *, weight: Role = None) -> MetricExpr:
+    """Most common number; of several that are equally common their mean.
+
+    A metric of units, the different numbers: a mode of many different ones is of no use.
+
+    Returns:
+        Null if there is no value.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> votes = pl.DataFrame({"vote": [1, 0, 1, None]})
+        >>> votes.select(ef.mode("vote")).item()
+        1.0
+    """
+    name = value.meta.output_name()
+    counted = _total(value.is_not_null().cast(pl.Float64), weight=weight)
+    # Weights by times change no mean of equally common numbers, and leave out what has no weight.
+    then = mean_at_highest(name, "times")
+    return per(value, times=counted, then=then, weight=counted, fixed=True)
 
 
 @metric(family="standard", direction="none", range=_SHARE)

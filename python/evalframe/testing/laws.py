@@ -35,8 +35,7 @@ Metrics: TypeAlias = AnyMetric | Sequence[AnyMetric]
 RTOL = 1e-12
 _COUNTED = ("estimate", "n", "n_missing")
 _SPREAD = ("estimate", "std_error", "lower", "upper", "n_clusters", "drop_rate")
-_TIMES = ":times"
-_UNIT = ":unit"
+_TIMES, _UNIT = ":times", ":unit"
 _CLUSTERS = ":clusters"
 _WEIGHT, _COPY = ":weight", ":copy"
 _SETTLED = 1e-11
@@ -227,14 +226,15 @@ def units_are_groups(metrics: Metrics, frame: Frame, *, by: By = None, rtol: flo
         known = rows.filter(
             unit.is_not_null() & unit.cast(pl.String).ne("NaN") for unit in per.unit.values()
         )
+        if known.is_empty():
+            continue
         columns = [
             MetricExpr.of(replace(part, name=name))
             for name, part in [*per.columns.items(), (_WEIGHT, per.weight)]
             if part is not None
         ]
         units = evaluate(known, columns, by=[*keys.exprs, *per.unit.values()])
-        index = [*keys.names, *per.unit]
-        table = units.pivot("metric", index=index, values="estimate")
+        table = units.pivot("metric", index=[*keys.names, *per.unit], values="estimate")
         then = MetricExpr.of(replace(per.then, name=per.name))
         if per.weight is not None:
             then = then.bound.reweighted(_WEIGHT)

@@ -26,7 +26,7 @@ Correction: TypeAlias = Literal["holm", "bonferroni", "none"]
 Test: TypeAlias = Literal["bootstrap", "permutation"]
 
 Entry: TypeAlias = str | dict[str, Any]
-_REDUCERS = re.compile(r"mean|max|(?:pass_at|at_least)_[1-9]\d*")
+_REDUCERS = re.compile(r"mean|max|mode|(?:pass_at|at_least)_[1-9]\d*")
 
 
 class RecordsJob(TableJob, frozen=True, kw_only=True):
@@ -62,8 +62,8 @@ class RecordsJob(TableJob, frozen=True, kw_only=True):
     reduce: Annotated[
         str,
         Flag(
-            "The number of a unit of --per, from the column of a mean: mean, max, pass_at_K or "
-            "at_least_K (1 if K rows are 1 or more, else 0).",
+            "The number of a unit of --per, from the column of a mean: mean, max, mode, "
+            "pass_at_K or at_least_K (1 if K rows are 1 or more, else 0).",
             "HOW",
             checks=False,
         ),
@@ -94,8 +94,8 @@ class RecordsJob(TableJob, frozen=True, kw_only=True):
             raise ParameterError("metrics is empty; a job needs at least one")
         if not _REDUCERS.fullmatch(self.reduce):
             raise ParameterError(
-                f"reduce is {self.reduce!r}; choose mean, max, pass_at_K or at_least_K with a "
-                "whole number K from 1"
+                f"reduce is {self.reduce!r}; choose mean, max, mode, pass_at_K or at_least_K "
+                "with a whole number K from 1"
             )
         if self.reduce != "mean" and not self.per:
             raise ParameterError("reduce is of units; name them, such as --per sample_id")

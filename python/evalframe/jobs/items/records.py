@@ -30,7 +30,10 @@ if TYPE_CHECKING:
     from evalframe.jobs.settings import TableJob
     from evalframe.resample.methods import Progress
 
-STANDARD = ("mean", "total", "spread", "deviation", "quantile", "share", "pass_at", "at_least")
+STANDARD = (
+    *("mean", "total", "spread", "deviation", "quantile", "mean_at_highest", "mode", "share"),
+    *("pass_at", "at_least"),
+)
 """Names of the metrics that are of no other family."""
 
 _SCORERS, _PAIRS = (SCORER, SCORE_NAME), ":pairs"
@@ -226,6 +229,8 @@ def _reduced(how: str, metric: MetricExpr) -> MetricExpr:
     column, alias = metric.bound.roles["value"], how + metric.bound.name.removeprefix("mean")
     if how == "max":
         return make("quantile", roles={"value": column}, params={"q": 1.0}, alias=alias)
+    if how == "mode":
+        return make(how, roles={"value": column}, alias=alias)
     name, _, k = how.rpartition("_")
     return make(name, roles={"correct": column >= 1}, params={"k": int(k)}, alias=alias)
 
