@@ -177,6 +177,8 @@ def test_half_characters_are_replaced_and_bare_words_read(write):
 def test_what_is_not_asked_for_is_not_read(write):
     path = write(line(0, arguments="no requests"))
     assert read(path, "score") == [(1.0,)]
+    assert read(write({"acc": 1.0, "doc_id": 0}), "score") == [(1.0,)]  # keys in any order
+    write(line(0, arguments="no requests"))
     with pytest.raises(InputError, match="line 1: 'arguments'"):
         read(path, "answer")
     assert isinstance(ef.read_lm_eval(path), pl.LazyFrame)

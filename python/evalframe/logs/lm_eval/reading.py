@@ -72,7 +72,8 @@ def read_lm_eval(
 
 
 def _recognise(path: Path, head: bytes) -> bool:
-    return path.suffix == ".jsonl" and bool(_BEGIN.match(head))
+    is_named = path.name.startswith("samples_") and b'"doc_id"' in head
+    return path.suffix == ".jsonl" and (is_named or bool(_BEGIN.match(head)))
 
 
 def _constants(log: Log) -> dict[str, str | None]:
