@@ -260,8 +260,8 @@ def test_a_query_opens_what_its_columns_need(tmp_path, monkeypatch):
 
 def test_of_retries_the_newest_log_counts(tmp_path):
     for name, created, task in (
-        ("a", "2026-01-02", "t"),
-        ("b", "2026-01-01", "t"),
+        ("a", "2026-01-01T20:28:13-04:00", "t"),  # 00:28 of the next day in UTC
+        ("b", "2026-01-02T00:00:00+00:00", "t"),
         ("c", "", None),
     ):
         told = {**HEADER["eval"], "created": created, "task_id": task}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -99,18 +100,27 @@ def read_inspect(
 
 def _newest(logs: Sequence[Log]) -> list[Log]:
     """Of the logs of a task_id and model the newest; a log that cannot be read stays."""
-    best: dict[tuple[str | None, ...], tuple[str, Log]] = {}
+    best: dict[tuple[str | None, ...], tuple[datetime, Log]] = {}
     for log in logs:
         try:
             told = _header(log).eval
         except InputError:
-            best[log.name,] = "", log
+            best[log.name,] = _moment(None), log
             continue
         key = (log.name,) if told.task_id is None else (told.task_id, told.model)
-        when = told.created or ""
+        when = _moment(told.created)
         if key not in best or when >= best[key][0]:
             best[key] = when, log
     return [log for _, log in best.values()]
+
+
+def _moment(created: str | None) -> datetime:
+    """The time at which a log was created; one without an offset is in UTC, one unknown is old."""
+    try:
+        moment = datetime.fromisoformat(created or "")
+    except ValueError:
+        moment = datetime.min
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _recognised(path: Path, head: bytes) -> bool:
