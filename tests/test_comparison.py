@@ -281,7 +281,7 @@ def test_no_shared_cluster():
         ),
         (
             {"between": "mode", "metrics": pl.col("loss").median()},
-            "'loss' declares no state; declare it",
+            "'loss' declares no state, so systems cannot be compared by it; declare it",
         ),
         ({"between": pl.lit("x").alias("mode")}, r"a comparison needs two systems, found \['x'\]"),
         ({"between": "mode", "metrics": [ef.aurc(), ef.aurc()]}, "two metrics are named 'aurc'"),

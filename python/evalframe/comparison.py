@@ -132,12 +132,7 @@ def compare(
     if baseline is not None and between is None:
         raise ParameterError("baseline is a value of `between`; name that column")
     exprs = as_exprs(metrics, weight)
-    bounds, others = tables.split(exprs)
-    if others:
-        raise ParameterError(
-            f"{others[0].meta.output_name()!r} declares no state; declare it with @ef.metric to "
-            "compare it"
-        )
+    bounds = tables.declared(exprs, "systems cannot be compared by it")
     taken = [*(PAIRED_RESULT if paired else UNPAIRED_RESULT), DETECTABLE]
     if paired and any(units_of(bound) for bound in bounds):
         taken += PAIRED_UNITS

@@ -258,12 +258,7 @@ def states_of(
             "names that begin with a colon are those of a state; rename the key "
             f"{reserved[0]!r} with .alias(...)"
         )
-    bounds, others = tables.split(exprs)
-    if others:
-        raise ParameterError(
-            f"{others[0].meta.output_name()!r} declares no state, so its shards do not add up; "
-            "declare it with @ef.metric"
-        )
+    bounds = tables.declared(exprs, "its shards do not add up")
     tables.check_units(bounds, keys)
     clusters = [] if cluster is None else [as_expr(cluster)]
     tables.check_columns(lazy, exprs, *keys.exprs, *clusters)

@@ -105,12 +105,7 @@ def rank(
     exprs = as_exprs(metric, weight)
     if len(exprs) > 1:
         raise ParameterError(f"rank orders by one metric, got {len(exprs)}; call it once for each")
-    bounds, others = tables.split(exprs)
-    if others:
-        raise ParameterError(
-            f"{others[0].meta.output_name()!r} declares no state; declare it with @ef.metric to "
-            "rank by it"
-        )
+    bounds = tables.declared(exprs, "systems cannot be ranked by it")
     if not isinstance(resample, Bootstrap):
         raise ParameterError(
             f"ranks are of joint draws; use ef.Bootstrap(cluster=...), got {resample!r}"

@@ -198,6 +198,17 @@ def split(metrics: Sequence[pl.Expr]) -> tuple[list[AnyBound], list[pl.Expr]]:
     return bounds, [expr for expr in metrics if not isinstance(expr, MetricExpr)]
 
 
+def declared(metrics: Sequence[pl.Expr], lacking: str) -> list[AnyBound]:
+    """Metrics that all declare a state; ParameterError, which says what is `lacking` without."""
+    bounds, others = split(metrics)
+    if others:
+        raise ParameterError(
+            f"{others[0].meta.output_name()!r} declares no state, so {lacking}; "
+            "declare it with @ef.metric"
+        )
+    return bounds
+
+
 def lazy(frame: Frame) -> pl.LazyFrame:
     """The frame as a lazy one; ParameterError if it is none."""
     if isinstance(frame, pl.DataFrame | pl.LazyFrame):

@@ -13,9 +13,9 @@ from evalframe.core.states import States
 from evalframe.core.tables import NESTED, Keys
 from evalframe.resample import intervals
 from evalframe.resample.contraction import GROUP
-from evalframe.resample.draws import BATCH, BOARD, Boards, Pool, left_out, pools
+from evalframe.resample.draws import BOARD, Boards, Pool, left_out, pools
 from evalframe.resample.levels import drawn_of
-from evalframe.resample.paired import delta_of, rounding
+from evalframe.resample.paired import Replicates, rounding
 from evalframe.resample.ranks import RANKS, max_t_p_values, rank_columns, rank_limits
 from evalframe.resample.strata import free_clusters
 from evalframe.resample.uncertainty import Estimated, estimated, number_groups
@@ -191,29 +191,37 @@ def ranked_systems(
             ends = {"left": pool.groups[left], "right": pool.groups[right], "p_adjusted": p}
             pairs = pairs.join(pl.DataFrame(ends), on=["left", "right"])
         tests.append(pairs)
-    pairs = pl.concat(tests)
+    floats = ["estimate", *SPREAD]
+    table = pl.concat(rows).with_columns(pl.col(floats).fill_nan(None))
+    table = table.with_columns(
+        ranks(sign * pl.col("estimate"), [BOARD]).alias("rank"), metric=pl.lit(metric.name)
+    )
+    pairs = _adjusted(pl.concat(tests), boards, correction)
+    against = _against_best(pairs, table.filter(pl.col("rank") == 1)[GROUP])
+    table = table.join(against, left_on=GROUP, right_on="left", how="left")
+    table = table.sort(*by, "rank", system, nulls_last=[*[False] * len(by), True, False])
+    return table.select(*by, RANKED[0], system, *RANKED[1:], *(NESTED if of_units else ()))
+
+
+def _adjusted(pairs: pl.DataFrame, boards: pl.Series, correction: str) -> pl.DataFrame:
+    """Pairs with `p_adjusted`, which `max_t` has brought along for each board."""
     if correction == "max_t":
-        # Draws are joint within a group; groups are corrected by Bonferroni.
+        # Draws are joint within a board; boards are corrected by Bonferroni.
         tested = pairs.filter(pl.col("p_value").is_not_nan())["left"]
         joint = (pl.col("p_adjusted") * boards[tested].n_unique()).clip(upper_bound=1.0)
         pairs = pairs.with_columns(pl.max_horizontal("p_value", joint).alias("p_adjusted"))
     else:
         adjusted = intervals.adjusted_p_values(pairs["p_value"].to_numpy(), correction)
         pairs = pairs.with_columns(pl.Series("p_adjusted", adjusted))
-    pairs = pairs.fill_nan(None)
-    floats = ["estimate", *SPREAD]
-    table = pl.concat(rows).with_columns(pl.col(floats).fill_nan(None))
-    table = table.with_columns(
-        ranks(sign * pl.col("estimate"), [BOARD]).alias("rank"), metric=pl.lit(metric.name)
-    )
-    best = table.filter(pl.col("rank") == 1).select(best=GROUP)
-    against = pl.concat([pairs, pairs.rename({"left": "right", "right": "left"})], how="diagonal")
-    against = against.join(best, left_on="right", right_on="best")
-    against = against.join(best, left_on="left", right_on="best", how="anti")
-    largest = against.group_by("left").agg(pl.col("p_value", "p_adjusted").max())
-    table = table.join(largest, left_on=GROUP, right_on="left", how="left")
-    table = table.sort(*by, "rank", system, nulls_last=[*[False] * len(by), True, False])
-    return table.select(*by, RANKED[0], system, *RANKED[1:], *(NESTED if of_units else ()))
+    return pairs.fill_nan(None)
+
+
+def _against_best(pairs: pl.DataFrame, best: pl.Series) -> pl.DataFrame:
+    """For each group but the best ones, `left`, the largest p-values of its pairs with these."""
+    both = pl.concat([pairs, pairs.rename({"left": "right", "right": "left"})], how="diagonal")
+    left, right = (pl.col(name).is_in(best.implode()) for name in ("left", "right"))
+    tests = both.filter(~left & right)
+    return tests.group_by("left").agg(pl.col("p_value", "p_adjusted").max())
 
 
 def _pair_tests(
@@ -233,29 +241,12 @@ def _pair_tests(
         without, touched = result.left_out[0], pool.touched(left_out(method, pool.clusters))
         if touched is not None:  # without a cluster that it lacks an entry is what it was
             without = np.where(touched, without, points)
-    varying, clusters, strata = (
-        np.minimum(n[first], n[second]) for n in (pool.varying, *free_clusters(pool))
-    )
+    known = Replicates(points, drawn, without, touched, free_clusters(pool))
     p_values = np.full(len(pairs), np.nan)
-    chunk = max(1, BATCH // len(drawn))
-    for start in range(0, len(pairs), chunk):
-        here = slice(start, start + chunk)
-        left, right = first[here], second[here]
-        gaps = None
-        if without is not None:
-            gaps = delta_of(without[:, left], without[:, right], least)
-            if touched is not None:
-                gaps = np.where(touched[:, left] | touched[:, right], gaps, np.nan)
-        sample = intervals.Sample(
-            delta_of(points[left], points[right], least),
-            delta_of(drawn[:, left], drawn[:, right], least),
-            gaps,
-            clusters[here],
-            strata[here],
-        )
+    for here, sample in known.gaps(first, second, least):
         p_values[here] = intervals.p_values(method.interval, sample)
     # Where nothing varies, nothing is tested.
-    p_values[varying < 2] = np.nan
+    p_values[np.minimum(pool.varying[first], pool.varying[second]) < 2] = np.nan
     return pl.DataFrame(
         {"left": pool.groups[first], "right": pool.groups[second], "p_value": p_values}
     )

@@ -70,59 +70,67 @@ def _is_drawn(
     strata: bool,
 ) -> bool:
     """True if each unit lies in one cluster, False if draws change units row by row."""
-    block = next(
-        number
-        for number, block in enumerate(states.blocks)
+    path = [*node.path]
+    table = next(
+        table
+        for block, table in zip(states.blocks, states.tables, strict=True)
         if {use.number for use in block.uses} & {*node.leaves}
     )
-    path = [*node.path]
-    rows = (
-        states.tables[block]
-        .select(GROUP, *on, *path)
-        .unique()
-        .filter(pl.col(path[-1]).is_not_null())
-    )
+    rows = table.select(GROUP, *on, *path).unique().filter(pl.col(path[-1]).is_not_null())
     cells = rows.group_by(GROUP, *path).agg(pl.len().alias(":clusters"))
     cut = (pl.col(":clusters") > 1).any()
     units = cells.group_by(path).agg(cut.alias(":cut"))
     overall = rows.select(*on, *path).unique().group_by(path).agg(pl.len().alias(":clusters"))
     several = overall.filter(pl.col(":clusters") > 1)
-    name = root.per.name
-    unit, listed = (mark.join(map(repr, node.per.unit)) for mark in ("/", ", "))
     if several.is_empty():
         if node.per.fixed and len(overall):
+            unit = "/".join(map(repr, node.per.unit))
             raise ParameterError(
-                f"metric {name!r}: units of {unit} are fixed, but each lies in one cluster of "
-                f"{cluster}, which would draw them; name a finer cluster"
+                f"metric {root.per.name!r}: units of {unit} are fixed, but each lies in one "
+                f"cluster of {cluster}, which would draw them; name a finer cluster"
             )
         return True
-    if (
-        strata
-        and rows.group_by(on[0])
-        .agg(pl.struct(path).n_unique().alias(":units"))
-        .filter(pl.col(":units") > 1)
-        .is_empty()
-    ):
-        return False
+    if strata:
+        units_of_strata = rows.group_by(on[0]).agg(pl.struct(path).n_unique().alias(":units"))
+        # Where each stratum lies in one unit, draws within strata keep all units.
+        if (units_of_strata[":units"] <= 1).all():
+            return False
     large = rows.group_by(GROUP).agg(pl.struct(on).n_unique().alias(":clusters"))
     large = large.filter(pl.col(":clusters") > 1)
     uncut = large.join(cells.filter(pl.col(":clusters") > 1), on=GROUP, how="anti")
     if node.per.fixed or (units[":cut"].all() and uncut.is_empty()):
         return False
     example = several.sort(path).head(1).select(path)
-    shown = ", ".join(repr(value) for value in example.row(0)[-len(node.own) :])
     clusters = rows.join(example, on=path).select(on[-1]).unique().sort(on[-1]).to_series()
+    raise _mixed(root, node, cluster, units[":cut"], example, clusters)
+
+
+def _mixed(
+    root: Node,
+    node: Node,
+    cluster: str,
+    is_cut: pl.Series,
+    example: pl.DataFrame,
+    clusters: pl.Series,
+) -> ParameterError:
+    """The error for units of which some lie in one cluster; `example` lies in several `clusters`.
+
+    `is_cut` says for each unit if it lies in several clusters of one group.
+    """
+    name = root.per.name
+    unit, listed = (mark.join(map(repr, node.per.unit)) for mark in ("/", ", "))
+    shown = ", ".join(repr(value) for value in example.row(0)[-len(node.own) :])
     among = ", ".join(repr(value) for value in clusters.head(2).to_list())
-    if not units[":cut"].any():
-        raise ParameterError(
+    if not is_cut.any():
+        return ParameterError(
             f"metric {name!r}: each unit of {unit} lies in one cluster of {cluster} in "
             f"its group, but {shown} in other ones in other groups, such as {among}; if ids begin "
             f"anew in groups, add the key to the unit, ef.per([key, {listed}], ...); if they are "
             "the same units: fixed=True"
         )
-    whole = int((~units[":cut"]).sum())
-    raise ParameterError(
-        f"metric {name!r}: {len(units) - whole:,} units of {unit} lie in several clusters of "
+    whole = int((~is_cut).sum())
+    return ParameterError(
+        f"metric {name!r}: {len(is_cut) - whole:,} units of {unit} lie in several clusters of "
         f"{cluster}, such as {shown} in {among}, and {whole:,} in one in each group; a "
         "draw would mean two things. Name a cluster that fits, make parts units of their own, "
         f"ef.per([{listed}, {cluster}], ...), or say fixed=True if the units are the same "

@@ -23,7 +23,7 @@ from evalframe.resample.units import apart, shared_units
 
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
-    from evalframe.core.segments import Floats, Ints
+    from evalframe.core.segments import Bools, Floats, Ints
 
 
 DIFFERENCE = [
@@ -176,6 +176,42 @@ def undefined(
     )
 
 
+class Replicates(NamedTuple):
+    """What is known of a metric in the groups of a pool, one column for each group.
+
+    Attributes:
+        points: The estimates.
+        drawn: Replicates of a bootstrap.
+        left_out: Estimates without some clusters, if the interval needs them.
+        touched: True if a group has some of these clusters; None if each group has.
+        sizes: The clusters and strata of `free_clusters`.
+    """
+
+    points: Floats
+    drawn: Floats
+    left_out: Floats | None
+    touched: Bools | None
+    sizes: tuple[Ints, Ints]
+
+    def gaps(
+        self, left: Ints, right: Ints, least: float
+    ) -> Iterator[tuple[slice, intervals.Sample]]:
+        """Differences of right and left groups, some pairs at a time."""
+        chunk = max(1, BATCH // len(self.drawn))
+        for first in range(0, len(left), chunk):
+            here = slice(first, first + chunk)
+            a, b = left[here], right[here]
+            without = None
+            if self.left_out is not None:
+                without = delta_of(self.left_out[:, a], self.left_out[:, b], least)
+                if self.touched is not None:
+                    without = np.where(self.touched[:, a] | self.touched[:, b], without, np.nan)
+            point = delta_of(self.points[a], self.points[b], least)
+            drawn = delta_of(self.drawn[:, a], self.drawn[:, b], least)
+            sizes = (np.minimum(size[a], size[b]) for size in self.sizes)
+            yield here, intervals.Sample(point, drawn, without, *sizes)
+
+
 def _of_pool(
     method: Bootstrap, pool: Pool, left: Ints, right: Ints, test: str
 ) -> Iterator[dict[str, Any]]:
@@ -189,24 +225,19 @@ def _of_pool(
         weights = draws.left_out(method, pool.clusters)
         left_out, touched = replicates(contraction, weights, progress), pool.touched(weights)
     swapped = _permuted(method, pool, left, right) if test == "permutation" else None
-    varying, *sizes = (np.minimum(n[left], n[right]) for n in (pool.varying, *free_clusters(pool)))
+    varying = np.minimum(pool.varying[left], pool.varying[right])
     paths = drawn_of(pool.states)
-    chunk = max(1, BATCH // len(drawn[0]))
     for number, bound in enumerate(pool.states.metrics):
-        least = rounding(bound)
+        known = Replicates(
+            points[number],
+            drawn[number],
+            None if left_out is None else left_out[number],
+            touched,
+            free_clusters(pool),
+        )
         parts: list[dict[str, Floats]] = []
-        for first in range(0, len(left), chunk):
-            here = slice(first, first + chunk)
-            deltas, point = (
-                _gap(v[number], left[here], right[here], least) for v in (drawn, points)
-            )
-            without = None
-            if left_out is not None:
-                without = _gap(left_out[number], left[here], right[here], least)
-                if touched is not None:
-                    either = touched[:, left[here]] | touched[:, right[here]]
-                    without = np.where(either, without, np.nan)
-            sample = intervals.Sample(point, deltas, without, *(n[here] for n in sizes))
+        for here, sample in known.gaps(left, right, rounding(bound)):
+            point = sample.points
             spread = intervals.bootstrap_spread(method, sample)
             spread = intervals.without_lone(spread, varying[here])
             spread = intervals.within_range(method, spread, point, *range_of(bound))
@@ -240,11 +271,6 @@ def range_of(bound: AnyBound) -> Floats:
     """Smallest and largest possible difference."""
     least, most = bound.range
     return np.array([least - most, most - least])
-
-
-def _gap(values: Floats, left: Ints, right: Ints, least: float) -> Floats:
-    """Differences of entries."""
-    return delta_of(values[..., left], values[..., right], least)
 
 
 def delta_of(left: Floats, right: Floats, least: float) -> Floats:
