@@ -18,8 +18,8 @@ def _loads(text):
 
 
 def _lines(data):
-    lines = data.decode().removeprefix("\ufeff").split("\n")
-    found = [_loads(line.strip(" \t\r")) for line in lines if line.strip(" \t\r")]
+    lines = (line.strip(" \t\r") for line in data.decode().removeprefix("\ufeff").split("\n"))
+    found = [_loads(line.removeprefix("\ufeff")) for line in lines if line]
     return [{_whole(key): value for key, value in line.items()} for line in found]
 
 
