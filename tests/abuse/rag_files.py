@@ -123,7 +123,7 @@ def _responses():
 
 
 def _read_responses(path):
-    table = rag.read_responses(path, _prompts()).collect()
+    table = rag.read_responses(path, _prompts())
     return sorted(table.drop_nulls("response").select("prompt_id", "response", "model").rows())
 
 

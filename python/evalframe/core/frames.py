@@ -48,11 +48,12 @@ def like_input(function: Callable[Concatenate[Any, P], pl.LazyFrame]) -> LikeInp
     'LazyFrame'
     """
     name = next(iter(inspect.signature(function).parameters))
-    computed = any_frame(function)
+    taken = _arguments(function)
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        result = computed(*args, **kwargs)
+        given, named = taken(args, kwargs)
+        result = function(*given, **named)
         frame = args[0] if args else kwargs.get(name)
         return result if isinstance(frame, pl.LazyFrame) else result.collect()
 
@@ -64,21 +65,31 @@ def any_frame(function: Callable[P, Result]) -> Callable[P, Result]:
 
     A path is scanned for a `Frame`; a `Source` is one that the function reads itself.
     """
+    taken = _arguments(function)
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> Result:
+        given, named = taken(args, kwargs)
+        return cast("Callable[..., Result]", function)(*given, **named)
+
+    return call
+
+
+def _arguments(function: Callable[..., Any]) -> Callable[[Any, Any], tuple[list[Any], Any]]:
+    """What makes Polars frames of the arguments of a function that are tables."""
     parameters = inspect.signature(function).parameters.values()
     names = [each.name for each in parameters]
     kinds = {each.name: _takes(str(each.annotation)) for each in parameters}
     rest = next((each.name for each in parameters if each.kind is each.VAR_POSITIONAL), None)
 
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> Result:
+    def taken(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
         given = [
             _taken(value, kinds[names[number] if number < len(names) else rest or names[-1]])
             for number, value in enumerate(args)
         ]
-        named = {name: _taken(value, kinds.get(name, ())) for name, value in kwargs.items()}
-        return cast("Callable[..., Result]", function)(*given, **named)
+        return given, {name: _taken(value, kinds.get(name, ())) for name, value in kwargs.items()}
 
-    return call
+    return taken
 
 
 def _takes(annotation: str) -> tuple[Any, ...]:

@@ -82,7 +82,6 @@ class Run:
         return "run document" if self.path is None else str(self.path)
 
 
-@any_frame
 def open_run(
     path: Source,
     *,
@@ -126,7 +125,6 @@ def open_run(
     return _open(path, mode, signals, strict)
 
 
-@any_frame
 def read_run(
     path: Source,
     *,

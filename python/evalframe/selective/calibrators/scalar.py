@@ -116,7 +116,7 @@ def fitted(
         warnings.warn(
             f"fit_temperature: the temperature{data.place(at_end[0])}{others} is {end:g}, an end of"
             f" the search [{LOWEST:g}, {HIGHEST:g}]: {meaning}",
-            stacklevel=3,
+            stacklevel=4,
         )
     return result
 
