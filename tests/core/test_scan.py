@@ -159,4 +159,4 @@ def test_logs_in_an_object_store(bucket, tmp_path):
         there.drop("log"), ef.read_logs([log, samples], extra=["confidence"]).collect().drop("log")
     )
     assert ef.read_logs(f"{bucket}/logs/*.eval").collect().height == 20
-    assert ef.logs.log_report(f"{bucket}/logs")["samples"].to_list() == [10, 1]
+    assert ef.log_report(f"{bucket}/logs")["samples"].to_list() == [10, 1]

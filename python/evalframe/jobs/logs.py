@@ -67,7 +67,7 @@ def report(paths: tuple[str, ...], kind: str | None, output: str | None) -> None
     """
     import evalframe as ef
 
-    table = ef.logs.log_report([*paths], kind=kind)
+    table = ef.log_report([*paths], kind=kind)
     _print(table, table, output)
 
 

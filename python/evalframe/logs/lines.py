@@ -20,20 +20,16 @@ from msgspec import Raw
 
 from evalframe.core.documents import decoded, is_whole
 from evalframe.core.errors import InputError
-from evalframe.logs.streams import Stream, chunks_of, records
+from evalframe.logs.streams import BOM, LONGEST, REFUSED, Stream, chunks_of, records
 
 BATCH = 1 << 22
 """Bytes that are read at once."""
-LONGEST = 1 << 28
-"""Bytes that one line may have."""
 
 Whole = Annotated[int, msgspec.Meta(ge=0, le=2**62)]
 """A number of things, as a field of a record."""
 
 NULL = Raw(b"null")
 _SPACE = b" \t\r\n"
-_BOM = b"\xef\xbb\xbf"
-_NOT_JSON = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError)
 Record = TypeVar("Record")
 _OBJECT = msgspec.json.Decoder(dict[str, Raw])
 
@@ -66,7 +62,7 @@ class Lines:
         try:
             joined = b"[%b]" % b",".join(raws)
             return msgspec.json.decode(joined, type=list[kind])
-        except _NOT_JSON:
+        except REFUSED:
             return [
                 self._value(raw, name, number, kind)
                 for raw, number in zip(raws, self.numbers, strict=True)
@@ -106,14 +102,14 @@ def lines_of(path: Path) -> Iterator[Lines]:
 
 def _lines(path: Path, first: int, block: bytes) -> Lines:
     """Lines that follow each other, the first of which has this number."""
-    lines = (block.removeprefix(_BOM) if first == 1 else block).split(b"\n")
+    lines = (block.removeprefix(BOM) if first == 1 else block).split(b"\n")
     numbers = [number for number, line in enumerate(lines, first) if line]
     filled = [*filter(None, lines)]
     try:
         if not block.isascii():
             block.decode()  # what is not decoded later is not checked otherwise
         return Lines(path, numbers, [_OBJECT.decode(line) for line in filled])
-    except _NOT_JSON:
+    except REFUSED:
         kept = [(n, line) for n, line in zip(numbers, filled, strict=True) if line.strip(_SPACE)]
         rows = [_object(line.strip(_SPACE), f"{path}, line {n:,}") for n, line in kept]
         return Lines(path, [n for n, _ in kept], rows)
@@ -121,7 +117,7 @@ def _lines(path: Path, first: int, block: bytes) -> Lines:
 
 def _object(line: bytes, place: str) -> dict[str, Raw]:
     """A line's raw values by key, also of one that holds what strict JSON refuses."""
-    with suppress(*_NOT_JSON):
+    with suppress(*REFUSED):
         line.decode()
         return _OBJECT.decode(line)
     value = decoded(line, place)

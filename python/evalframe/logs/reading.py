@@ -101,8 +101,9 @@ class Format:
     Attributes:
         recognise: True for the path of a log, of its first bytes (none of a folder).
         constants: Columns of a log that are the same in all rows, of those that are cheap to read.
-        read: Frames of a log with at least the wanted columns it has, any more, in any order;
-            metadata as JSON text. It counts what it leaves out, and raises InputError.
+        read: Frames of a log with those of the wanted columns that it has, metadata as JSON text;
+            others may be among them, in any order. It counts what it leaves out, and raises
+            InputError.
         check: Published aggregates of a log, recomputed.
     """
 

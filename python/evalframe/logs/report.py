@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from evalframe.logs.reading import Paths, Tally, find, parts
-from evalframe.logs.table import COUNTS, Wanted
+from evalframe.logs.table import COUNTS, Wanted, schema_of
 
 _ASKED = Wanted(frozenset({"sample_id", "epoch", "score", "is_error", "uuid", "started_at"}))
 _SAMPLE = ("sample_id", "epoch")
@@ -21,8 +21,11 @@ def log_report(paths: Paths, *, kind: str | None = None) -> pl.DataFrame:
     Returns:
         A row per log: log, format, samples (of which a row stands for each epoch), rows of the
         items table, scored (rows with a score), errors (samples that failed), copies (samples whose
-        uuid an earlier log has), the counts replaced, not_numbers, bad_times and no_record, and
-        skipped (why the log is left out, else null).
+        uuid an earlier log has), replaced (records that a later one replaces), not_numbers (scores
+        that are no numbers and count 0.0), bad_times (times that cannot be read), missing (samples
+        that the log promises and lacks), foreign (records of another run), changed (1 if the
+        checksum is another than the published one), no_record (samples without a record of their
+        own), and skipped (why the log is left out, else null).
 
     Raises:
         InputError: There is no log, or a named one is damaged.
@@ -39,16 +42,16 @@ def log_report(paths: Paths, *, kind: str | None = None) -> pl.DataFrame:
     """
     tally = Tally()
     logs, skipped = find(paths, kind)
+    empty = pl.DataFrame(schema=schema_of(_ASKED))
     seen: set[str] = set()
     rows: list[dict[str, object]] = []
     for log in logs:
-        known = [*parts(log, _ASKED, tally, strict=False)]
+        table = pl.concat([empty, *parts(log, _ASKED, tally, strict=False)])
         if log.name in tally.skipped:
             rows.append({"log": log.name, "format": log.format, "skipped": tally.skipped[log.name]})
             continue
-        table = pl.concat(known) if known else pl.DataFrame(schema=["sample_id"])
-        samples = table.unique(_SAMPLE) if known else table
-        uuids = samples["uuid"].drop_nulls().to_list() if known else []
+        samples = table.unique(_SAMPLE)
+        uuids = samples["uuid"].drop_nulls().to_list()
         copies = sum(uuid in seen for uuid in uuids)
         seen.update(uuids)
         rows.append(
@@ -57,8 +60,8 @@ def log_report(paths: Paths, *, kind: str | None = None) -> pl.DataFrame:
                 "format": log.format,
                 "samples": len(samples),
                 "rows": len(table),
-                "scored": table["score"].count() if known else 0,
-                "errors": samples["is_error"].sum() if known else 0,
+                "scored": table["score"].count(),
+                "errors": samples["is_error"].sum(),
                 "copies": copies,
                 **{name: tally.of(log)[name] for name in COUNTS},
             }

@@ -22,17 +22,16 @@ from evalframe.core.errors import InputError
 CHUNK = 1 << 21
 DEEPEST = 500
 LONGEST = 1 << 28
-"""Bytes that one item may have, without what is dropped."""
+"""Bytes that one item may have, without what is dropped, or one line."""
 
 _QUOTE, _BACKSLASH, _OPENING, _CLOSING = 0x22, 0x5C, 0x7B, 0x7D  # [ and ] are { and } less 0x20
 _KEY = re.compile(rb'("(?:[^"\\]|\\.)*")\s*:\s*$')
 _LONGEST_KEY = 1_000
 _SHORT = 1 << 16
-_MARK = b"\xef\xbb\xbf"
+BOM = b"\xef\xbb\xbf"
 _SEPARATORS = b", \t\r\n"
 REFUSED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError)
 """What the fast decoder raises."""
-
 
 Record = TypeVar("Record")
 
@@ -114,7 +113,7 @@ class Stream:
         """Complete items as JSON lists, in order."""
         is_first = True
         for chunk in chunks:
-            data = chunk.removeprefix(_MARK) if is_first else chunk
+            data = chunk.removeprefix(BOM) if is_first else chunk
             is_first = False
             for items in self._split(data):
                 if stripped := items.strip(_SEPARATORS):
@@ -195,7 +194,7 @@ def top_level(head: bytes) -> dict[str, int]:
     >>> top_level(b'{"version": 2, "eval": {"task": {}}, "samples": [{')
     {'eval': 23, 'samples': 48}
     """
-    data = head.removeprefix(_MARK)
+    data = head.removeprefix(BOM)
     if not data.lstrip().startswith(b"{"):
         return {}
     places, depths = Scanner().brackets(data)

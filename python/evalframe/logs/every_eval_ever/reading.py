@@ -140,7 +140,7 @@ def read_every_eval_ever(
         strict: A file in a folder that cannot be read is an error, not left out with a warning.
 
     Returns:
-        A frame with the columns of `ef.read_logs`. `ef.logs.log_report` counts lines that are
+        A frame with the columns of `ef.read_logs`. `ef.log_report` counts lines that are
         missing and files whose checksum is another than the published one.
 
     Raises:

@@ -21,7 +21,6 @@ LARGEST = 4 << 30
 DENSEST, DENSE = 1_000, 64 << 20
 """A member of more bytes than the second may have this many for each that is stored."""
 
-
 _ENTRY, _LENGTHS = struct.Struct("<8x2H4x3L3H8xL"), struct.Struct("<3H")
 _ENTRY_SIZE, _LOCAL_SIZE = 46, 30
 _END = struct.Struct("<4s4H2LH")

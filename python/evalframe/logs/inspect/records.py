@@ -21,7 +21,6 @@ from evalframe.logs.streams import REFUSED, records
 Sample: TypeAlias = Any
 """An instance of a type of `sample_type`."""
 
-
 _Whole: TypeAlias = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _Count: TypeAlias = Annotated[int, Meta(ge=0, le=2**53)]
 
@@ -151,10 +150,12 @@ _FIELDS: dict[str, Any] = {
 @cache
 def sample_type(fields: frozenset[str]) -> type[Struct]:
     """The type of samples with these fields; all else is skipped while decoding."""
-    given = [(name, _FIELDS[name]) for name in ("id",)]
-    named = [(name, kind, 1 if name == "epoch" else None) for name, kind in _FIELDS.items()]
-    chosen = [each for each in named if each[0] in fields and each[0] != "id"]
-    return msgspec.defstruct("Sample", [*given, *chosen], gc=False)
+    chosen = [
+        (name, kind, 1 if name == "epoch" else None)
+        for name, kind in _FIELDS.items()
+        if name in fields and name != "id"
+    ]
+    return msgspec.defstruct("Sample", [("id", _FIELDS["id"]), *chosen], gc=False)
 
 
 @cache

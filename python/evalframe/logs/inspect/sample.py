@@ -62,10 +62,8 @@ def sample_log(
 
     check_size(samples, seed, of="samples")
     check_size(epochs, seed, of="epochs")
-    rng, own = (
-        np.random.default_rng([seed, samples]),
-        np.random.default_rng([seed, *model.encode()]),
-    )
+    rng = np.random.default_rng([seed, samples])
+    own = np.random.default_rng([seed, *model.encode()])
     questions = (rng.integers(0, 10_000, (samples, 3)) / 10_000).tolist()
     draws = (own.integers(0, 10_000, (epochs, samples, 5)) / 10_000).tolist()
     records = [
