@@ -79,8 +79,8 @@ def check_logs(paths: Paths, *, kind: str | None = None) -> pl.DataFrame:
     Returns:
         A row per published number: log, format, task, scorer, score_name, metric (a way to
         aggregate, or stderr), reducer, published, recomputed, follows (null if nothing is
-        recomputed) and note (why it is not, or what must be known). A log in a folder that cannot be
-        read has one row, whose note says why.
+        recomputed) and note (why it is not, or what must be known). A log in a folder that cannot
+        be read has one row, whose note says why.
 
     Raises:
         InputError: There is no log, or a named one is damaged.
