@@ -1,6 +1,8 @@
 """`compare`, `rank`, `gate`, and states of shards on any table: by hand, and equal to Python."""
 
 import shlex
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -98,7 +100,7 @@ def test_other_systems_have_other_items(call, tmp_path, monkeypatch):
     people.write_csv("people.csv")
     words = ["--between", "group", "--metric", "y", "--cluster", "person"]
     told = call("compare", "people.csv", *words, exit_code=1).stderr
-    assert "paired=False" in told
+    assert "are compared by --unpaired" in told
     call("compare", "people.csv", *words, "--unpaired", "-o", "out.csv")
     row = pl.read_csv("out.csv").row(0, named=True)
     assert (row["n_clusters_left"], row["n_clusters_right"]) == (3, 4)
@@ -280,6 +282,29 @@ def test_shards_add_up_to_the_whole(answers, call):
 )
 def test_what_is_no_state(line, told, answers, call):
     assert told in call(*line, exit_code=1).stderr
+
+
+def test_states_of_metrics_of_ones_own(tmp_path, monkeypatch):
+    """In a process of its own, since a metric is known once it is imported."""
+    monkeypatch.chdir(tmp_path)
+    sample_answers().write_parquet("answers.parquet")
+    Path("my_metric.py").write_text(
+        "import evalframe as ef\n@ef.metric(direction='none', range=(0, 1))\n"
+        "def half(value='value', *, weight=None):\n"
+        "    sums = {'mass': 2 * weight, 'value': weight * value}\n"
+        "    return ef.State(sums=sums, finish=lambda t: ef.ratio(t.value, t.mass))\n"
+    )
+
+    def program(*words):
+        code = "from evalframe.jobs.cli import main; main()"
+        line = [sys.executable, "-c", code, *words]
+        return subprocess.run(line, capture_output=True, text=True, check=False)
+
+    metric = ["--metric", "my_metric:half:score"]
+    assert not program("partial", "answers.parquet", *metric, "-o", "s.parquet").returncode
+    assert "unknown metric 'half'" in program("finish", "s.parquet").stderr
+    told = program("finish", "s.parquet", "--metric", "my_metric:half")
+    assert "half_score" in told.stdout
 
 
 def test_shards_have_the_same_keys(answers, call):

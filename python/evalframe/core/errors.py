@@ -43,11 +43,16 @@ class Argument(NamedTuple):
 
     def as_entry(self) -> str:
         """The entry of a job file."""
+        if self.name in _OPPOSITES:
+            return f"{_FLAGS[self.name]} = true"
         return f"{self.name} = {'' if self.value is None else json.dumps(self.value)}".rstrip()
 
 
-_FLAGS = {"resample": "bootstrap"}
+_FLAGS = {"resample": "bootstrap", "paired": "unpaired"}
 """Flags that have other names than their arguments."""
+
+_OPPOSITES = ("paired",)
+"""Arguments that are told to be false, of which the flag and the entry are the opposite."""
 
 
 class EvalframeError(Exception):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import polars as pl
 
-from evalframe.core.errors import ParameterError
+from evalframe.core.errors import Argument, ParameterError
 from evalframe.core.states import CLUSTER, States
 from evalframe.resample import draws, intervals
 from evalframe.resample.contraction import GROUP
@@ -102,7 +102,8 @@ def paired_spread(
     if not sides.shared.any() and matching is None:
         raise ParameterError(
             "the two sides share no cluster; check the column to pair on. Sides of different "
-            "people or items are compared by paired=False"
+            "people or items are compared by ",
+            Argument("paired", False),
         )
     contents = sides.contents
     is_nested = any(block.units for block in states.blocks)

@@ -227,19 +227,29 @@ class PartialJob(RecordsJob, frozen=True, kw_only=True, tag_field="family", tag=
         return self.cluster
 
 
-class FinishJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="items"):
-    """A job of `evalframe finish`: states are no records, and say what they are of."""
+class StatesJob(TableJob, frozen=True, kw_only=True):
+    """What jobs on states have in common: these are no records, and say what they are of."""
 
-    unused: ClassVar = ("reader", "key", "columns", "on_invalid")
+    unused: ClassVar[tuple[str, ...]] = ("reader", "key", "columns", "on_invalid")
+
+    metrics: Annotated[
+        tuple[str, ...],
+        Flag("Metrics of your own that the states are of, module:name.", also="metric"),
+    ] = ()
+
+
+class FinishJob(StatesJob, frozen=True, kw_only=True, tag_field="family", tag="items"):
+    """A job of `evalframe finish`."""
+
     defaults: ClassVar = {"cluster": "that of the states", "interval": "expanded_bca"}
 
     verb: Literal["finish"] = "finish"
 
 
-class MergeJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="items"):
+class MergeJob(StatesJob, frozen=True, kw_only=True, tag_field="family", tag="items"):
     """A job of `evalframe merge`."""
 
-    unused: ClassVar = (*FinishJob.unused, "bootstrap")
+    unused: ClassVar = (*StatesJob.unused, "bootstrap")
 
     verb: Literal["merge"] = "merge"
 

@@ -15,6 +15,7 @@ from evalframe.core.errors import OutputError, ParameterError
 from evalframe.core.metric import MetricExpr
 from evalframe.core.scan import find, open_files, reading
 from evalframe.jobs.family import Outcome
+from evalframe.jobs.imported import metric_at
 from evalframe.jobs.inputs import Opened
 from evalframe.jobs.items.records import records_of
 from evalframe.jobs.paths import refuse_inputs
@@ -22,7 +23,14 @@ from evalframe.report.table import LINES, render
 
 if TYPE_CHECKING:
     from evalframe.jobs.family import Place
-    from evalframe.jobs.items import EvaluateJob, FinishJob, MergeJob, PartialJob, RankJob
+    from evalframe.jobs.items import (
+        EvaluateJob,
+        FinishJob,
+        MergeJob,
+        PartialJob,
+        RankJob,
+        StatesJob,
+    )
     from evalframe.resample.methods import Progress
 
 TABLES, RANKS, STATES = ("estimates",), ("ranks",), ("states",)
@@ -144,8 +152,10 @@ def _of_state(outcome: Outcome) -> Outcome:
     return replace(outcome, shown={"is_state": True}, notes=notes)
 
 
-def _opened(job: FinishJob | MergeJob, place: Place) -> tuple[Opened, list[pl.LazyFrame]]:
-    """The files of states, and the states."""
+def _opened(job: StatesJob, place: Place) -> tuple[Opened, list[pl.LazyFrame]]:
+    """The files of states, and the states, whose metrics are declared."""
+    for named in job.metrics:
+        metric_at(named, place.folder)
     files = find(job.items, place.folder)
     for path in place.targets:
         refuse_inputs(path, files, job.items, place.folder)
@@ -155,7 +165,7 @@ def _opened(job: FinishJob | MergeJob, place: Place) -> tuple[Opened, list[pl.La
 
 
 def _outcome(
-    job: FinishJob | MergeJob, opened: Opened, result: pl.DataFrame, name: str, **more: Any
+    job: StatesJob, opened: Opened, result: pl.DataFrame, name: str, **more: Any
 ) -> Outcome:
     rows = sum(file["rows"] for file in opened.describe())
     report = Report("states", rows, 0, pl.DataFrame(), opened.table, None)
