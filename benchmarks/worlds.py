@@ -202,7 +202,7 @@ def _shares(rng: np.random.Generator, mean: Floats, spread: float) -> Floats:
 
 
 def families() -> list[Family]:
-    """The four families with their main metrics."""
+    """The four families with their main metrics, and metrics of units."""
     areas = (ef.aurc(), ef.augrc(), ef.coverage(), ef.expected_calibration_error())
     known = ef.evaluate(all_items(), areas, weight="weight")
     # Effects have variances 0.125 + 0.04 and 0.36 x 0.125 + 0.04 + 0.0625, means 0.5 and 0.4, and a

@@ -43,14 +43,14 @@ def rank(
     common cancels. Each system is scored on all clusters that it has, as on a leaderboard, where
     `compare` takes those that both sides have.
 
-    Two corrections are told. `tied_with_best` and the rank sets compare all pairs of systems of a
-    group at once, by the largest deviation of a replicate, in steps, and wider for few clusters as
-    `expanded` intervals are. `p_adjusted` corrects the p-values of all pairs in all groups: the
-    best is found in the same data, so its own pairs would be too small a family. `holm` takes each
-    p-value for itself, as `compare` does, and with n draws adjusts none of m pairs below
-    2 m / (n + 1) by percentiles: many systems need many draws, or `max_t`, which asks how far the
-    farthest pair of a joint replicate deviates. That uses what the pairs have in common, and
-    resolves 1 / (n + 1) whatever their number; see `ef.explain("intervals")`.
+    The result has two corrections. `tied_with_best` and the rank sets compare all pairs of systems
+    of a group at once, by the largest deviation of a replicate, in steps, and wider for few
+    clusters as `expanded` intervals are. `p_adjusted` corrects the p-values of all pairs in all
+    groups: the best is found in the same data, so its own pairs would be too small a family. `holm`
+    reads p-values one by one, as for `compare`: with n draws, none of m adjusted ones lies below
+    2 m / (n + 1) by percentiles, so many systems need many draws. `max_t` reads the largest
+    deviation of each joint replicate: it uses what pairs have in common, and resolves 1 / (n + 1)
+    whatever their number. See `ef.explain("intervals")`.
 
     Args:
         frame: Records, one row each; of a LazyFrame the result is lazy.

@@ -129,7 +129,7 @@ def _of_arrow(table: ArrowTable) -> pl.DataFrame:
         frame = frame.struct.unnest()
     if isinstance(frame, pl.Series):
         raise ParameterError(
-            f"expected a table, got {type(table).__module__}.{type(table).__name__}, one column "
-            "without a name"
+            f"expected a table, got {type(table).__module__}.{type(table).__name__}, a single "
+            "column; make it a table with one column"
         )
     return frame.select(pl.exclude(r"^__index_level_\d+__$"))

@@ -31,7 +31,7 @@ _VERSION = re.compile(r"@v(\d+)$")
 
 @dataclass(frozen=True)
 class File:
-    """A file that a job reads.
+    """A file to be read as a table.
 
     Attributes:
         name: Its name as given, or below the folder given, for messages and the provenance.
@@ -73,7 +73,7 @@ def scan(source: str | Path) -> pl.LazyFrame:
 
 
 def find(names: Sequence[str], folder: Path = Path()) -> list[File]:
-    """The files that a job reads, without looking into them."""
+    """The files of these names, without looking into them."""
     files: list[File] = []
     for name in names:
         with reading(name):

@@ -26,19 +26,8 @@ if TYPE_CHECKING:
     from evalframe.core.segments import Bools, Floats, Ints
 
 
-DIFFERENCE = [
-    "metric",
-    "left",
-    "right",
-    "estimate_left",
-    "estimate_right",
-    "delta",
-    "std_error",
-    "lower",
-    "upper",
-    "p_value",
-    "p_adjusted",
-]
+_NUMBERS = ("estimate_left", "estimate_right", "delta", "std_error", "lower", "upper", "p_value")
+DIFFERENCE = ["metric", "left", "right", *_NUMBERS, "p_adjusted"]
 """Columns of every comparison, paired or not."""
 
 PAIRED_RESULT = [*DIFFERENCE, "n_clusters", "drop_rate"]
@@ -147,8 +136,7 @@ def one_family(
     """All differences in order, with p-values that are corrected for each other."""
     order = {bound.name: number for number, bound in enumerate(bounds)}
     rank = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
-    floats = ["estimate_left", "estimate_right", "delta", "std_error", "lower", "upper", "p_value"]
-    result = result.with_columns(pl.col(floats).fill_nan(None))
+    result = result.with_columns(pl.col(_NUMBERS).fill_nan(None))
     family = intervals.adjusted_p_values(result["p_value"].to_numpy(), correction)
     result = result.with_columns(pl.Series("p_adjusted", family).fill_nan(None))
     return result.sort(*by, rank, "left", "right")
@@ -169,9 +157,8 @@ def undefined(
 ) -> pl.DataFrame:
     """Rows for pairs that cannot be compared: nulls, no clusters and a drop rate of 1."""
     names = pl.DataFrame({"metric": [metric.name for metric in metrics]})
-    values = ("estimate_left", "estimate_right", "delta", "std_error", "lower", "upper", "p_value")
     return pairs.join(names, how="cross").with_columns(
-        *(pl.lit(None, dtype=pl.Float64).alias(name) for name in values),
+        *(pl.lit(None, dtype=pl.Float64).alias(name) for name in _NUMBERS),
         *(pl.lit(0, dtype=pl.Int64).alias(name) for name in counts),
         pl.lit(1.0).alias("drop_rate"),
     )

@@ -36,7 +36,8 @@ def pairs_of(
     if comparison.baseline is None:
         selected = pl.col(":left") < pl.col(":right")
     else:
-        selected = _is(comparison.baseline, groups[side]) & (pl.col(":left") != pl.col(":right"))
+        is_first = _is_baseline(comparison.baseline, groups[side])
+        selected = is_first & (pl.col(":left") != pl.col(":right"))
     pairs = crossed.filter(selected).sort(":left", ":right").drop(":left", ":right")
     if not len(pairs):
         values = groups[side].unique().sort().to_list()
@@ -53,7 +54,7 @@ def pairs_of(
     return pairs
 
 
-def _is(baseline: Any, systems: pl.Series) -> pl.Expr:
+def _is_baseline(baseline: Any, systems: pl.Series) -> pl.Expr:
     """True if the left side is the baseline; ParameterError if no side is."""
     try:
         named = pl.Series([baseline], dtype=systems.dtype)

@@ -184,7 +184,7 @@ def mean_at_highest(
 def mode(value: Role = "value", *, weight: Role = None) -> MetricExpr:
     """Most common number; of several that are equally common their mean.
 
-    A metric of units, the different numbers: a mode of many different ones is of no use.
+    Its units are the different numbers. It is meant for numbers that repeat, such as votes.
 
     Returns:
         Null if there is no value.
