@@ -278,6 +278,7 @@ def test_shards_add_up_to_the_whole(answers, call):
         (["merge", "answers.parquet"], "a state is written as Parquet; name it (-o STATE"),
         (["finish", "answers.parquet"], "has no column ':block', so it is no state"),
         (["merge", "answers.parquet", "-o", "answers.parquet"], "is one of the inputs"),
+        (["finish", "*.parquet", "answers.parquet"], "named twice; name each of the states once"),
     ],
 )
 def test_what_is_no_state(line, told, answers, call):

@@ -211,7 +211,7 @@ def open_by(
     read = reader.open.value([folder / item for item in items], **options)
     present = tuple(read.table.collect_schema())
     files = [File.at(path, rows, present) for path, rows in read.files]
-    _refuse_repeats(files, reader.what)
+    refuse_repeats(files, reader.what)
     names = [item for item in items if not (folder / item).is_dir()]
     for path in targets:
         refuse_inputs(path, files, names, folder)
@@ -225,7 +225,7 @@ def open_by(
     return Opened(with_roles(read.table, columns), files, notes, read.beside)
 
 
-def _refuse_repeats(files: Sequence[File], what: str) -> None:
+def refuse_repeats(files: Sequence[File], what: str) -> None:
     """Raise InputError if a file is named twice."""
     seen: set[Path] = set()
     for file in files:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
-from evalframe.core.errors import ParameterError
+from evalframe.core.errors import Argument, ParameterError
 from evalframe.resample import intervals, standard_errors
 from evalframe.resample.contraction import GROUP
 from evalframe.resample.draws import BATCH, Boards, cluster_columns, pools
@@ -114,11 +114,11 @@ def _check_apart(
     if len(shared):
         first = shared.row(0, named=True)
         raise ParameterError(
-            f"paired=False takes the sides as independent, but {len(shared):,} clusters are on "
-            f"both sides of a pair, such as {first[names[-1]]!r} of {first['left']!r} and "
-            f"{first['right']!r}. Leave out paired=False to compare the clusters that both have; "
-            "or, if equal ids mean different clusters, make them differ, such as by "
-            "cluster=pl.struct('group', 'id')"
+            Argument("paired", False),
+            f" takes the sides as independent, but {len(shared):,} clusters are on both sides of "
+            f"a pair, such as {first[names[-1]]!r} of {first['left']!r} and {first['right']!r}. "
+            "Leave it out to compare the clusters that both have; or, if equal ids mean "
+            "different clusters, make them differ, such as by cluster=pl.struct('group', 'id')",
         )
 
 

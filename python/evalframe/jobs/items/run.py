@@ -16,7 +16,7 @@ from evalframe.core.metric import MetricExpr
 from evalframe.core.scan import find, open_files, reading
 from evalframe.jobs.family import Outcome
 from evalframe.jobs.imported import metric_at
-from evalframe.jobs.inputs import Opened
+from evalframe.jobs.inputs import Opened, refuse_repeats
 from evalframe.jobs.items.records import records_of
 from evalframe.jobs.paths import refuse_inputs
 from evalframe.report.table import LINES, render
@@ -157,6 +157,7 @@ def _opened(job: StatesJob, place: Place) -> tuple[Opened, list[pl.LazyFrame]]:
     for named in job.metrics:
         metric_at(named, place.folder)
     files = find(job.items, place.folder)
+    refuse_repeats(files, "states")
     for path in place.targets:
         refuse_inputs(path, files, job.items, place.folder)
     opened = [open_files([file]) for file in files]
