@@ -210,7 +210,7 @@ def test_what_a_comparison_leaves_out_is_said(call, tmp_path, monkeypatch):
     ("words", "told"),
     [
         (["--fail-if", "regression < 1", "--baseline", "old"], "write 'regression > MARGIN'"),
-        (["--fail-if", "regression > 1"], "a regression is one from a system; name it (--base"),
+        (["--fail-if", "regression > 1"], "fail_if needs a system to compare with; name it"),
         (["--baseline", "older"], "baseline 'older' is none of the systems"),
         (["--by", "model"], "model is both in by and in between"),
         (["--summary", "gate.txt"], "the summary is Markdown; name it .md"),

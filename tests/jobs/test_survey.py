@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import get_args
 
 import polars as pl
 import pytest
@@ -12,7 +13,7 @@ from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.flags import parse
 from evalframe.jobs.run import read_provenance
-from evalframe.jobs.survey import BASELINES, METRIC_NAMES, USUAL
+from evalframe.jobs.survey import BASELINES, USUAL, MetricName
 from evalframe.jobs.survey.outputs import TABLES
 from evalframe.survey.baselines import MODELS
 from evalframe.survey.sample import sample_responses, sample_survey
@@ -329,7 +330,7 @@ def test_responses_to_prompts_of_several_questions(survey):
 
 
 def test_choices_are_those_of_the_library():
-    assert {*METRIC_NAMES} == {*SIMILARITIES, *ALIASES}
+    assert {*get_args(MetricName)} == {*SIMILARITIES, *ALIASES}
     assert {*BASELINES} == {*MODELS}
 
 

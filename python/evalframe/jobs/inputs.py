@@ -1,6 +1,6 @@
-"""Open tables of records lazily, and give their columns the names of roles.
+"""Open the records of a job lazily, and give their columns the names of roles.
 
-Tables are Parquet, CSV, JSON lines or Arrow: files, globs or hive folders.
+Records are tables, wherever `core.scan` finds them, or files that a reader of the job reads.
 """
 
 from __future__ import annotations
@@ -154,27 +154,22 @@ def _on_request(job: TableJob, options: Mapping[str, Sequence[str]]) -> dict[str
     """Columns of logs that an entry of the job names, and that are there on request or cut else."""
     from evalframe.logs.table import EXTRA, METADATA
 
-    texts: list[str] = []
-
-    def look(entry: Any) -> None:
-        if isinstance(entry, str):
-            texts.extend(re.split("[:,=]", entry))
-        for each in (
-            entry.values()
-            if isinstance(entry, dict)
-            else entry
-            if isinstance(entry, list | tuple)
-            else ()
-        ):
-            look(each)
-
-    look(msgspec.to_builtins(job))
+    texts = [name for text in _texts(msgspec.to_builtins(job)) for name in re.split("[:,=]", text)]
     extra = (name for name in texts if name in (*EXTRA, "answer"))
     metadata = (name.removeprefix(METADATA) for name in texts if name.startswith(METADATA))
     found = {"extra": extra, "metadata": metadata}
     return {
         name: tuple(dict.fromkeys([*options.get(name, ()), *each])) for name, each in found.items()
     }
+
+
+def _texts(entry: Any) -> Iterator[str]:
+    """All texts in an entry of a job."""
+    if isinstance(entry, str):
+        yield entry
+    elif isinstance(entry, dict | list | tuple):
+        for each in entry.values() if isinstance(entry, dict) else entry:
+            yield from _texts(each)
 
 
 def open_tables(

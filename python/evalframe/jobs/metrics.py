@@ -223,7 +223,7 @@ def _value(text: str) -> str | int | float | bool:
 def is_known(name: str) -> bool:
     """True if a metric is called so, by itself, as a variant or over units."""
     try:
-        parse(name.partition("_per_")[0])
+        parse(name.partition(_PER)[0])
     except UnknownNameError:
         return False
     return True

@@ -191,7 +191,7 @@ class CompareJob(SystemsJob, frozen=True, kw_only=True, tag_field="family", tag=
                 )
             if self.baseline is None:
                 raise ParameterError(
-                    "a regression is one from a system; name it (--baseline SYSTEM)"
+                    "fail_if needs a system to compare with; name it (--baseline SYSTEM)"
                 )
 
     @property

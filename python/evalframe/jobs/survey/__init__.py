@@ -34,7 +34,6 @@ MetricName: TypeAlias = Literal[Similarity, FormerName]
 METRIC: MetricName = "jensen_shannon_similarity"
 """How answers are scored if neither the job nor the table says it."""
 
-METRIC_NAMES: tuple[str, ...] = get_args(MetricName)
 BASELINES: tuple[BaselineKind, ...] = get_args(BaselineKind)
 USUAL: tuple[BaselineKind, ...] = ("uniform", "marginal", "cross_segment")
 """Baselines beside the models if a job does not name others."""

@@ -29,7 +29,7 @@ ENDING = "_samples.jsonl"
 _BEGIN = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 _ID = b'"evaluation_id"'
 _DIGITS = 18
-UNKNOWN = -1.0
+_UNKNOWN = -1.0
 """The score that means unknown where a result has a level for that."""
 
 _LINE = {"run_id": pl.String, "task": pl.String, "result": pl.String, "score": pl.Float64}
@@ -256,7 +256,7 @@ def _with_results(frame: pl.DataFrame, results: Sequence[Any]) -> pl.DataFrame:
     joined = frame.join(
         known, on=["result", "task"], how="left", nulls_equal=True, maintain_order="left"
     )
-    is_unknown = pl.col("unknown") & (pl.col("score") == UNKNOWN)
+    is_unknown = pl.col("unknown") & (pl.col("score") == _UNKNOWN)
     return joined.with_columns(score=pl.when(~is_unknown).then("score"))
 
 
