@@ -163,3 +163,9 @@ def test_few_cells_are_left_to_a_group_by(monkeypatch):
     assert added_up(frame, ["key"]) is not None
     monkeypatch.setattr(cells, "_MANY", 1 << 16)
     assert added_up(frame, ["key"]) is None
+
+
+def test_cells_that_are_mostly_empty_are_left_to_a_group_by():
+    levels = np.random.default_rng(3).integers(0, 20_001, 8_000) / 10_000
+    assert added_up(rows(levels), ["key"]) is not None
+    assert added_up(rows(levels[:7_000]), ["key"]) is None

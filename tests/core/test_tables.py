@@ -351,3 +351,24 @@ def test_a_role_that_is_no_number_is_named(column):
     frame = pl.DataFrame({"loss": column, "confidence": [0.5]})
     with pytest.raises(ParameterError, match=r"metric 'aurc': loss must be a number, but .* is "):
         ef.evaluate(frame, ef.aurc())
+
+
+@pytest.mark.parametrize(
+    ("keys", "levels", "starts"),
+    [
+        ("aaab", [None, 0.5, 0.75, 0.25], [0, 3, 4]),
+        ("aabb", [0.5, 0.75, None, 0.25], [0, 2, 4]),
+        ("aabb", [0.5, 0.5, None, 0.25], None),
+        ("aabb", [0.5, 0.25, None, 0.25], None),
+        ("aabb", [0.5, None, 0.25, 0.75], None),
+        ("bbaa", [0.5, 0.75, 0.25, 0.75], None),
+        ("aabbaa", [0.5, 0.75, 0.25, 0.75, 0.8, 0.9], None),
+        ("aabb", [0.5, math.nan, 0.25, math.nan], None),
+        ("abcd", [0.5, 0.5, 0.5, 0.5], None),
+        ("", [], [0]),
+    ],
+)
+def test_groups_are_ordered_if_keys_and_levels_rise(keys, levels, starts):
+    frame = pl.DataFrame({"key": [*keys], "level": pl.Series(levels, dtype=pl.Float64)})
+    found = tables.starts_if_ordered(frame.cast({"key": pl.String}), ["key"], "level")
+    assert (found if found is None else found.tolist()) == starts

@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
 
 
-_FEW, _PER_ROW = 1 << 23, 16
-"""Cells of a table, at most: in all, and for each of the rows that are tried first."""
+_FEW, _PER_ROW, _PER_HEAD = 1 << 23, 8, 16
+"""Cells of a table, at most: in all, for each row, and for each of the rows that are tried first.
+
+Cells cost something even if they stay empty; a hash table has only those that occur.
+"""
 
 _FIRST, _MANY = 1 << 13, 1 << 16
 """Of so many rows the largest table has so many cells; a hash table of fewer is quick."""
@@ -64,7 +67,8 @@ def added_up(
 ) -> list[pl.DataFrame] | None:
     """Additive tables of all sums, by keys and level; None if a group-by does better."""
     # It does if rows are few, cells few or too many, or levels no short decimals. The first rows
-    # are tried with a smaller limit of cells, so that a table that does not suit costs little.
+    # are tried with a smaller limit of cells, so that a table that does not suit costs little; and
+    # rows are counted, which costs nothing in memory and in Parquet.
     dtypes = frame.select(**keys).collect_schema().dtypes() if keys else []
     if not all(dtype.is_integer() or dtype in _KEYS for dtype in dtypes):
         return None
@@ -72,7 +76,7 @@ def added_up(
         return None
     columns = _Columns()
     first, tried, complete = (
-        [_Table(sums, columns, most) for sums in tables] for most in (_FEW, _PER_ROW * HEAD, _FEW)
+        [_Table(sums, columns, most) for sums in tables] for most in (_FEW, _PER_HEAD * HEAD, _FEW)
     )
     rows = frame.select(**keys, **columns.exprs)
     head = rows.head(HEAD).collect()
@@ -80,7 +84,8 @@ def added_up(
         return None
     try:
         _added_up([head.head(_FIRST)], [*keys], first)
-        if max(table.cells for table in first) < _MANY:
+        most = max(table.cells for table in first)
+        if most < _MANY or frame.select(pl.len()).collect().item() * _PER_ROW < most:
             return None
         _added_up([head], [*keys], tried)
         first.clear()

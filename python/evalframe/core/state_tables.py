@@ -68,13 +68,20 @@ def _one_table(
     """The tables of all blocks in turn, each sorted by groups and level."""
     marks = _type_of(header)
     marked = [
-        part.sort([name for name in (*groups, LEVEL) if name in part.columns]).with_columns(
+        _sorted(part, [name for name in groups if name in part.columns]).with_columns(
             pl.lit(mark, dtype=marks).alias(BLOCK)
         )
         for part, mark in zip(parts, marks.categories, strict=True)
     ]
     numbers = pl.DataFrame(schema=dict.fromkeys([LEVEL, *sums], pl.Float64()))
     return pl.concat([*marked, numbers], how="diagonal").select(*groups, BLOCK, LEVEL, *sums)
+
+
+def _sorted(part: pl.DataFrame, groups: list[str]) -> pl.DataFrame:
+    if LEVEL not in part.columns:
+        return part.sort(groups) if groups else part
+    ordered = tables.starts_if_ordered(part, groups, LEVEL) is not None
+    return part if ordered else part.sort(*groups, LEVEL)
 
 
 def merged(shards: Sequence[Frame]) -> pl.DataFrame:

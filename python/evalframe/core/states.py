@@ -25,11 +25,12 @@ from evalframe.core import cells, kernel, segments
 from evalframe.core.cells import Sums
 from evalframe.core.per import AnyBound, Forest
 from evalframe.core.state import LEVEL, N_MISSING, WEIGHT, Axis, N, Totals, as_numbers
-from evalframe.core.tables import Keys, starts_of_groups
+from evalframe.core.tables import Keys, starts_if_ordered, starts_of_groups
+from evalframe.core.typing import Frame
 
 if TYPE_CHECKING:
     from evalframe.core.metric import Bound
-    from evalframe.core.segments import Floats, Ints
+    from evalframe.core.segments import Ints
 
 
 Plan: TypeAlias = Literal["auto", "sorted", "levels"]
@@ -145,6 +146,16 @@ class Block:
         """Rows of additive tables, added up by keys and level."""
         return self._grouped(rows, keys, pl.col(*self.all_sums).sum())
 
+    def summed(self, table: Frame, keys: Sequence[str]) -> pl.DataFrame:
+        """The additive table with one row for each group and level."""
+        if isinstance(table, pl.DataFrame) and self._starts_if_ordered(table, keys) is not None:
+            return table.with_columns(pl.col(*self.all_sums).fill_null(0.0))
+        sums = cells.added_up(table.lazy(), {key: pl.col(key) for key in keys}, [self.over_sums()])
+        return self.added_up(table.lazy(), keys).collect() if sums is None else sums[0]
+
+    def _starts_if_ordered(self, table: pl.DataFrame, keys: Sequence[str]) -> Ints | None:
+        return None if self.axis is None else starts_if_ordered(table, keys, LEVEL)
+
     def _grouped(self, rows: pl.LazyFrame, keys: Sequence[str], *sums: pl.Expr) -> pl.LazyFrame:
         by = [*keys] + [LEVEL] * (self.axis is not None)
         return rows.group_by(by).agg(sums) if by else rows.select(sums)
@@ -188,14 +199,16 @@ class Block:
 
     def totals_of_levels(self, levels: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
         """Totals and terms per group, from the additive table."""
-        order = [*keys] + [LEVEL] * (self.axis is not None)
-        flags = [False] * len(order)
-        if self.axis is not None:
-            flags[-1] = self.axis.descending
-        ordered = levels.sort(order, descending=flags) if order else levels
-        starts = starts_of_groups(ordered, keys)
-        values = kernel.summary_of_levels(ordered, starts, self.plain, self.terms)
-        return _per_group(ordered, keys, starts, values)
+        starts = self._starts_if_ordered(levels, keys)
+        if starts is None:
+            order = [*keys] + [LEVEL] * (self.axis is not None)
+            levels = levels.sort(order) if order else levels
+            starts = starts_of_groups(levels, keys)
+        if self.axis is not None and self.axis.descending:
+            levels = levels[segments.backwards(starts)]
+        values = kernel.summary_of_levels(levels, starts, self.plain, self.terms)
+        groups = levels.select(keys)[starts[:-1]].to_dict() if keys else {}
+        return pl.DataFrame(groups | values)
 
 
 @dataclass(frozen=True)
@@ -255,8 +268,7 @@ class States(Generic[FrameT]):
         by_level = any(block.axis for block in blocks) and not any(block.units for block in blocks)
         if self.source is not None and self.cluster is None and by_level:
             keys = dict(zip(self.keys.inner, self.keys.exprs, strict=True))
-            sums = [block.over_rows() for block in blocks]
-            tables = cells.added_up(self.source, keys, sums)
+            tables = cells.added_up(self.source, keys, [block.over_rows() for block in blocks])
         return tables or pl.collect_all([self.tables[number].lazy() for number in numbers])
 
     def with_tables(self, tables: Sequence[pl.DataFrame]) -> States[pl.DataFrame]:
@@ -333,11 +345,8 @@ class States(Generic[FrameT]):
     def _totals_of_tables(self) -> list[pl.DataFrame]:
         parts = []
         for block, table in zip(self.blocks, self.tables, strict=True):
-            inner = _inner(self.keys, block.units)
-            keys = {key: pl.col(key) for key in inner}
-            sums = cells.added_up(table.lazy(), keys, [block.over_sums()])
-            levels = block.added_up(table.lazy(), inner).collect() if sums is None else sums[0]
-            parts.append(block.totals_of_levels(levels, inner))
+            keys = _inner(self.keys, block.units)
+            parts.append(block.totals_of_levels(block.summed(table, keys), keys))
         return parts
 
 
@@ -380,13 +389,6 @@ def _sorts(rows: pl.LazyFrame, axis: Axis, plan: Plan) -> bool:
         return plan == "sorted"
     head = rows.head(_PEEK).select(axis.level.alias(LEVEL)).drop_nulls().collect()
     return head[LEVEL].n_unique() * 2 > len(head)
-
-
-def _per_group(
-    ordered: pl.DataFrame, keys: list[str], starts: Ints, values: dict[str, Floats]
-) -> pl.DataFrame:
-    groups = ordered.select(keys)[starts[:-1]].to_dict() if keys else {}
-    return pl.DataFrame(groups | values)
 
 
 def _side_by_side(parts: Mapping[int, pl.DataFrame], keys: list[str]) -> pl.DataFrame:

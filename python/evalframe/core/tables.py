@@ -148,6 +148,27 @@ def starts_of_groups(frame: pl.DataFrame, keys: Sequence[str]) -> Ints:
     return np.append(np.flatnonzero(first), len(frame))
 
 
+def starts_if_ordered(frame: pl.DataFrame, keys: Sequence[str], level: str) -> Ints | None:
+    """Offsets of groups if they are sorted by the keys, and each by levels of which none is twice.
+
+    None if not, or if most groups are single rows: to look would cost as much as to sort.
+    """
+    import numpy as np
+
+    starts = starts_of_groups(frame, keys)
+    if 2 * (len(starts) - 1) > len(frame):
+        return None
+    if keys:
+        heads = frame.select(keys)[starts[:-1]]
+        if not heads.equals(heads.unique().sort(keys)):
+            return None
+    levels = frame[level].fill_null(-np.inf).to_numpy()
+    rises = np.ones(len(levels), dtype=np.bool_)
+    np.greater(levels[1:], levels[:-1], out=rises[1:])
+    rises[starts[:-1]] = True
+    return starts if rises.all() else None
+
+
 def finished(long: pl.DataFrame, keys: Keys, order: Sequence[str]) -> pl.DataFrame:
     """The result with all its columns, in order of keys and then of the metrics asked for."""
     present = long.columns
