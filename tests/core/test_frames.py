@@ -57,6 +57,18 @@ def test_paths(tmp_path):
         ef.evaluate(tmp_path / "nothing", ef.aurc())
 
 
+def test_surveys_of_other_libraries(tmp_path):
+    keys = {"question_id": ["q", "q"], "segment_id": ["age:old", "age:young"]}
+    survey = pl.DataFrame({**keys, "actual": [[0.25, 0.75], [0.5, 0.5]]})
+    survey.write_parquet(tmp_path / "survey.parquet")
+    expected = ef.survey.as_distributions(survey)
+    for other in (survey.to_pandas(), survey.to_arrow(), tmp_path / "survey.parquet"):
+        result = ef.survey.as_distributions(other)
+        assert isinstance(result, pl.DataFrame)
+        assert_frame_equal(result, expected)
+        assert ef.survey.as_survey(other).questions["question_id"].to_list() == ["q"]
+
+
 def test_states_of_files_are_merged(tmp_path):
     for k in range(3):
         ef.partial(ITEMS[k : k + 1], ef.aurc(), by="who").write_parquet(tmp_path / f"{k}.parquet")

@@ -25,7 +25,6 @@ from evalframe.survey.similarity.registry import (
 )
 from evalframe.survey.surveys.segments import canonical_id
 from evalframe.survey.surveys.tables import (
-    AnySurvey,
     Survey,
     as_distributions,
     like_survey,
@@ -43,7 +42,7 @@ _CELLS = 1 << 22
 
 @like_survey
 def baseline(
-    survey: AnySurvey,
+    survey: Survey | Frame,
     kind: BaselineKind,
     *,
     metric: Metric = "jensen_shannon_similarity",
@@ -104,9 +103,9 @@ def baseline(
 class Task:
     """The inputs of a baseline."""
 
-    survey: AnySurvey
+    survey: Survey | Frame
     distributions: pl.DataFrame
-    weighted: AnySurvey
+    weighted: Survey | Frame
     """The answers for population marginals."""
     value: pl.Expr
     is_symmetric: bool
@@ -119,7 +118,7 @@ class Task:
     @classmethod
     def of(
         cls,
-        survey: AnySurvey,
+        survey: Survey | Frame,
         metric: Metric,
         registry: Mapping[str, Callable[..., pl.Expr]],
         n: int,

@@ -11,10 +11,11 @@ import polars as pl
 
 from evalframe.core import segments
 from evalframe.core.errors import ParameterError
+from evalframe.core.typing import Frame
 from evalframe.survey.contract import KEYS
 from evalframe.survey.inference.common import central_quantiles, check_draws
 from evalframe.survey.similarity.registry import Metric, is_symmetric, metric_expression
-from evalframe.survey.surveys.tables import AnySurvey, as_distributions, like_survey
+from evalframe.survey.surveys.tables import Survey, as_distributions, like_survey
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
@@ -78,7 +79,7 @@ class Pairwise:
 
 @like_survey
 def permutation_baseline(
-    survey: AnySurvey,
+    survey: Survey | Frame,
     *,
     by: By = "round",
     metric: Metric = "jensen_shannon_similarity",
@@ -119,7 +120,7 @@ def permutation_baseline(
 
 
 def permuted(
-    survey: AnySurvey, by: By, value: pl.Expr, n: int, seed: int, level: float, *, half: bool
+    survey: Survey | Frame, by: By, value: pl.Expr, n: int, seed: int, level: float, *, half: bool
 ) -> tuple[pl.DataFrame, Floats]:
     """Expected mean and number of pairs of each group, and the permuted means by groups."""
     if by not in ("round", "all"):

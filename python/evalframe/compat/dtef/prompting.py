@@ -36,7 +36,7 @@ from evalframe.survey.prompting.texts import (
     utf16_units,
 )
 from evalframe.survey.scoring import rounded
-from evalframe.survey.surveys.tables import AnySurvey, Survey, like_survey
+from evalframe.survey.surveys.tables import Survey, like_survey
 
 _SYSTEM_TOKENS = 111
 """Of its usual system prompt, for all types of evaluation."""
@@ -51,7 +51,7 @@ _KEYS = [*_SEGMENT, "question_id"]
 
 @like_survey
 def prompts(
-    survey: AnySurvey,
+    survey: Survey | Frame,
     *,
     segments: Sequence[str] | None = None,
     questions: Sequence[str] | None = None,

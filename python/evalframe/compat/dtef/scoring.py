@@ -54,7 +54,7 @@ from evalframe.survey.similarity.distances import check_option, near, product_an
 from evalframe.survey.similarity.divergences import divergence, floored_divergence, one_minus, root
 from evalframe.survey.similarity.lists import check_epsilon, over_rows
 from evalframe.survey.similarity.registry import Metric, is_symmetric, metric_expression
-from evalframe.survey.surveys.tables import AnySurvey, like_survey
+from evalframe.survey.surveys.tables import Survey, like_survey
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats
@@ -259,7 +259,7 @@ def normalised_score(
 
 @like_survey
 def baseline(
-    survey: AnySurvey,
+    survey: Survey | Frame,
     kind: BaselineKind,
     *,
     metric: Metric = "jensen_shannon_similarity",
@@ -281,7 +281,7 @@ def baseline(
 
 @like_survey
 def permutation_baseline(
-    survey: AnySurvey,
+    survey: Survey | Frame,
     *,
     by: By = "round",
     metric: Metric = "jensen_shannon_similarity",

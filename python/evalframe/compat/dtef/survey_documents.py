@@ -14,9 +14,11 @@ from evalframe.compat.dtef.documents import Document, Sources, documents
 from evalframe.compat.dtef.validating import SELECT, entries, lines, report_on
 from evalframe.core.errors import ContractError, InputError, OutputError
 from evalframe.core.files import replacing
+from evalframe.core.frames import any_frame
+from evalframe.core.typing import Frame
 from evalframe.survey.surveys.assembling import ATTRIBUTES, QUESTIONS, ROUNDS, SEGMENTS, as_survey
 from evalframe.survey.surveys.segments import category, slug
-from evalframe.survey.surveys.tables import RESPONSES, AnySurvey, Survey
+from evalframe.survey.surveys.tables import RESPONSES, Survey
 
 
 def read_survey(path: Sources) -> Survey:
@@ -177,7 +179,8 @@ def _whole(value: Any) -> int | None:
     return int(value) if is_number else None
 
 
-def write_survey(survey: AnySurvey, path: str | Path) -> list[Path]:
+@any_frame
+def write_survey(survey: Survey | Frame, path: str | Path) -> list[Path]:
     """Write a survey as documents of dtef-app, one for each round.
 
     A response has its own `sampleSize` if it differs from that of its segment; dtef-app ignores it.

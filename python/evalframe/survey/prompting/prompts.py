@@ -26,7 +26,7 @@ from evalframe.survey.prompting.texts import (
     with_texts,
 )
 from evalframe.survey.surveys.assembling import as_survey
-from evalframe.survey.surveys.tables import AnySurvey, Survey, as_distributions, like_survey
+from evalframe.survey.surveys.tables import Survey, as_distributions, like_survey
 
 Questions: TypeAlias = Sequence[str] | Literal["all"]
 
@@ -35,7 +35,7 @@ _QUESTION = ["round", "question_id"]
 
 @like_survey
 def prompts(
-    survey: AnySurvey,
+    survey: Survey | Frame,
     *,
     segments: Sequence[str] | None = None,
     questions: Sequence[str] | None = None,
@@ -139,7 +139,7 @@ def prompts(
 
 
 def with_participants(
-    survey: AnySurvey, participants: Frame | None
+    survey: Survey | Frame, participants: Frame | None
 ) -> tuple[Survey, Participants | None]:
     """The survey and its participants."""
     survey = as_survey(survey)

@@ -26,7 +26,7 @@ from evalframe.core.files import matching
 from evalframe.core.frames import any_frame
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
-from evalframe.survey.surveys.tables import RESPONSES, AnySurvey, Survey, distributions_of, long_of
+from evalframe.survey.surveys.tables import RESPONSES, Survey, distributions_of, long_of
 
 Paths: TypeAlias = str | Path | Sequence[str | Path]
 
@@ -65,7 +65,7 @@ _LONGEST = 300
 
 @any_frame
 def as_survey(
-    table: AnySurvey,
+    table: Survey | Frame,
     *,
     questions: Frame | None = None,
     segments: Frame | None = None,

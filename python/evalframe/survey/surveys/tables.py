@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Concatenate, ParamSpec, Protocol, TypeAlias, cast, overload
+from typing import Concatenate, ParamSpec, Protocol, cast, overload
 
 import polars as pl
 
 from evalframe.core.contract import validate
 from evalframe.core.errors import Argument, MissingColumnsError, ParameterError
-from evalframe.core.frames import like_input
+from evalframe.core.frames import Foreign, like_input
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.survey.contract import KEYS, Unit, distributions_contract, survey_contract
@@ -98,9 +98,6 @@ class Survey:
         )
 
 
-AnySurvey: TypeAlias = "Survey | Frame"
-"""A survey, or its table in any of the shapes of `as_distributions`."""
-
 P = ParamSpec("P")
 
 
@@ -109,7 +106,7 @@ class LikeSurvey(Protocol[P]):
 
     @overload
     def __call__(
-        self, survey: Survey | pl.DataFrame, /, *args: P.args, **kwargs: P.kwargs
+        self, survey: Survey | pl.DataFrame | Foreign, /, *args: P.args, **kwargs: P.kwargs
     ) -> pl.DataFrame: ...
     @overload
     def __call__(
@@ -117,14 +114,14 @@ class LikeSurvey(Protocol[P]):
     ) -> pl.LazyFrame: ...
 
 
-def like_survey(function: Callable[Concatenate[AnySurvey, P], pl.LazyFrame]) -> LikeSurvey[P]:
+def like_survey(function: Callable[Concatenate[Survey | Frame, P], pl.LazyFrame]) -> LikeSurvey[P]:
     """Collect as `like_input`; the first argument can also be a `Survey`."""
     return cast("LikeSurvey[P]", like_input(cast("Callable[..., pl.LazyFrame]", function)))
 
 
 @like_survey
 def as_distributions(
-    survey: AnySurvey, *, normalised: bool = True, answers: Sequence[str] = ()
+    survey: Survey | Frame, *, normalised: bool = True, answers: Sequence[str] = ()
 ) -> pl.LazyFrame:
     """A survey in any of its shapes as one row per question and segment.
 
@@ -190,7 +187,7 @@ def as_distributions(
 
 
 def distributions_of(
-    survey: AnySurvey, answers: Sequence[str] = ()
+    survey: Survey | Frame, answers: Sequence[str] = ()
 ) -> tuple[pl.DataFrame, list[str]]:
     """The table of `as_distributions` with unchanged shares, and the assumptions about it."""
     notes: list[str] = []
@@ -207,7 +204,7 @@ def distributions_of(
 
 
 @like_survey
-def as_long(survey: AnySurvey) -> pl.LazyFrame:
+def as_long(survey: Survey | Frame) -> pl.LazyFrame:
     """A survey in any of its shapes as one row per question, segment and option.
 
     The inverse of `as_distributions`.
@@ -326,7 +323,7 @@ def _completed(nested: pl.DataFrame) -> pl.DataFrame:
 
 
 @like_survey
-def population_marginals(survey: AnySurvey) -> pl.LazyFrame:
+def population_marginals(survey: Survey | Frame) -> pl.LazyFrame:
     """The answers of all segments to each question, weighted by their respondents.
 
     A respondent counts once in each category with a segment that they belong to.
