@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ from evalframe.selective.calibrators.saved import read_calibration
 from evalframe.selective.contract import lies_in_unit
 
 if TYPE_CHECKING:
+    from evalframe.core.metric import MetricExpr
     from evalframe.core.states import States
     from evalframe.resample.methods import Progress
 
@@ -83,13 +85,13 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
     def rows(confidence: str) -> pl.LazyFrame:
         return _with_columns(records.valid(confidence), chosen)
 
-    parts, tables_left = [], [*records.tables]
+    of_states = iter(records.tables)
+    parts = []
     for number, (confidence, bound) in enumerate(zip(job.confidence, metrics, strict=True)):
         with reading(", ".join(job.items), "is it whole?"):
             if records.tables:
-                size = len(states[number].blocks)
-                each, tables_left = tables_left[:size], tables_left[size:]
-                part = estimates_of(states[number].with_tables(each), resample)
+                sums_of = [*islice(of_states, len(states[number].blocks))]
+                part = estimates_of(states[number].with_tables(sums_of), resample)
             else:
                 part = ef.evaluate(
                     rows(confidence), bound, by=job.by, weight=job.weight, resample=resample
@@ -101,9 +103,6 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
     def tables() -> dict[str, pl.DataFrame]:
         return {"metrics": result, "curve": _curves(job, rows)}
 
-    convention = [] if has_default_convention(job) else [f"Convention: {job.convention}."]
-    lacking = ", ".join(left_out(job, metrics[0]))
-    warning = f"not defined in the convention {job.convention}, left out: {lacking}"
     derived = {**chosen.notes, **notes_of_calibration}
     return Outcome(
         job,
@@ -115,13 +114,24 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
         metrics[0],
         {"derived": derived},
         {} if job.metrics is None else {"metrics": names},
-        notes=[
-            *opened.notes,
-            *convention,
-            *(f"{name.capitalize()}: {origin}." for name, origin in derived.items()),
-        ],
-        warnings=[warning] if lacking else [],
+        notes=[*opened.notes, *_notes(job, derived)],
+        warnings=_warnings(job, metrics[0]),
     )
+
+
+def _notes(job: SelectiveJob, derived: Mapping[str, str]) -> Iterator[str]:
+    """What the job chose or guessed, for the printed report."""
+    if not has_default_convention(job):
+        yield f"Convention: {job.convention}."
+    for name, origin in derived.items():
+        yield f"{name.capitalize()}: {origin}."
+
+
+def _warnings(job: SelectiveJob, metrics: Sequence[MetricExpr]) -> list[str]:
+    """Which default metrics the convention of the job does not define."""
+    lacking = ", ".join(left_out(job, metrics))
+    warning = f"not defined in the convention {job.convention}, left out: {lacking}"
+    return [warning] if lacking else []
 
 
 def _with_columns(items: pl.LazyFrame, chosen: Chosen) -> pl.LazyFrame:
