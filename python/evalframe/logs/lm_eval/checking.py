@@ -56,39 +56,47 @@ def _of_metric(
     how = _aggregation(samples, scorer)
     score = number_of(published.get(f"{scorer},{name}"))
     error = number_of(published.get(f"{scorer}_stderr,{name}"))
-    found: float | None = None
-    x: Array | None = None
-    note = None
-    if how not in AGGREGATIONS:
-        note = f"the aggregation {how} is not known here"
-    elif METRIC + scorer not in lines.columns:
-        note = "no line has this metric"
-    else:
-        values = lines.filter(filter=name)[METRIC + scorer].drop_nulls()
-        try:
-            x = AGGREGATIONS[how].numbers(values) if len(values) else None
-            note = None if x is not None else "no line has this metric and filter"
-        except (ValueError, TypeError, pl.exceptions.PolarsError) as fault:
-            note = str(fault)
-    n_documents = samples.n_documents
-    if x is not None and len(x) < n_documents:
+    told = (samples.task, scorer, name)
+    x, note = _numbers(lines, how, scorer, name)
+    if x is None:
+        for metric, number in ((how, score), ("stderr", error)):
+            if number is not None:
+                yield Check(*told, metric, None, number, None, note)
+        return
+    if len(x) < (n_documents := samples.n_documents):
         note = f"the file has {len(x):,} of {n_documents:,} lines"
-    tolerance = AGGREGATIONS[how].tolerance if how in AGGREGATIONS else 0
-    with np.errstate(all="ignore"):
-        if x is not None:
-            found = float(AGGREGATIONS[how].value(x[None])[0])
-        if score is not None:
-            yield Check(samples.task, scorer, name, how, None, score, found, note, tolerance)
-        if error is None:
-            return
-        n = count_of(inside(samples.results, "config", "bootstrap_iters")) or _N_REPLICATES
-        found = None
-        if x is not None and len(x) * n > MOST_DRAWS and AGGREGATIONS[how].is_resampled:
-            note = f"a bootstrap of {n:,} x {len(x):,} lines takes too long"
-        elif x is not None:
-            found = standard_error(AGGREGATIONS[how], x, n)
-            note = note if found is not None else f"{how} has no standard error"
-        yield Check(samples.task, scorer, name, "stderr", None, error, found, note, tolerance)
+    aggregation, found = AGGREGATIONS[how], None
+    if score is not None:
+        with np.errstate(all="ignore"):
+            found = float(aggregation.value(x[None])[0])
+        yield Check(*told, how, None, score, found, note, aggregation.tolerance)
+    if error is None:
+        return
+    n = count_of(inside(samples.results, "config", "bootstrap_iters")) or _N_REPLICATES
+    if aggregation.is_resampled and len(x) * n > MOST_DRAWS:
+        found, note = None, f"a bootstrap of {n:,} x {len(x):,} lines takes too long"
+    else:
+        with np.errstate(all="ignore"):
+            found = standard_error(aggregation, x, n)
+        note = note if found is not None else f"{how} has no standard error"
+    yield Check(*told, "stderr", None, error, found, note, aggregation.tolerance)
+
+
+def _numbers(
+    lines: pl.DataFrame, how: str, scorer: str, name: str
+) -> tuple[Array | None, str | None]:
+    """What is aggregated of a metric and filter, or why there is nothing."""
+    if how not in AGGREGATIONS:
+        return None, f"the aggregation {how} is not known here"
+    if METRIC + scorer not in lines.columns:
+        return None, "no line has this metric"
+    values = lines.filter(filter=name)[METRIC + scorer].drop_nulls()
+    if values.is_empty():
+        return None, "no line has this metric and filter"
+    try:
+        return AGGREGATIONS[how].numbers(values), None
+    except (ValueError, TypeError, pl.exceptions.PolarsError) as fault:
+        return None, str(fault)
 
 
 def _aggregation(samples: Samples, scorer: str) -> str:
