@@ -90,6 +90,14 @@ def test_numbers_of_arrow_are_not_copied():
     assert seen == [table["loss"].chunk(0).buffers()[1].address]
 
 
+def test_each_of_several_tables():
+    @any_frame
+    def kinds(*frames: Frame, name: str) -> list[type]:
+        return [type(frame) for frame in frames]
+
+    assert kinds(ITEMS.to_arrow(), ITEMS, ITEMS.to_pandas(), name="x") == [pl.DataFrame] * 3
+
+
 def test_what_is_no_table():
     with pytest.raises(ParameterError, match=r"expected a table, got pandas\..*Series"):
         ef.evaluate(pd.Series([1, 2]), ef.aurc())

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar, cast, overload
@@ -78,15 +79,13 @@ def any_frame(function: Callable[P, Result]) -> Callable[P, Result]:
 def _arguments(function: Callable[..., Any]) -> Callable[[Any, Any], tuple[list[Any], Any]]:
     """What makes Polars frames of the arguments of a function that are tables."""
     parameters = inspect.signature(function).parameters.values()
-    names = [each.name for each in parameters]
     kinds = {each.name: _takes(str(each.annotation)) for each in parameters}
-    rest = next((each.name for each in parameters if each.kind is each.VAR_POSITIONAL), None)
+    places = [kinds[each.name] for each in parameters if each.kind is each.POSITIONAL_OR_KEYWORD]
+    rest = next((kinds[each.name] for each in parameters if each.kind is each.VAR_POSITIONAL), ())
 
     def taken(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[list[Any], Any]:
-        given = [
-            _taken(value, kinds[names[number] if number < len(names) else rest or names[-1]])
-            for number, value in enumerate(args)
-        ]
+        by_place = itertools.chain(places, itertools.repeat(rest))
+        given = [_taken(value, kind) for value, kind in zip(args, by_place, strict=False)]
         return given, {name: _taken(value, kinds.get(name, ())) for name, value in kwargs.items()}
 
     return taken
