@@ -16,7 +16,13 @@ from evalframe.resample.draws import BATCH, BOARD, Boards, Pool, cluster_columns
 from evalframe.resample.levels import drawn_of
 from evalframe.resample.methods import Bootstrap, reporter
 from evalframe.resample.nested import contract
-from evalframe.resample.sides import Sides, boards_of, pairs_of, shared_clusters
+from evalframe.resample.sides import (
+    Sides,
+    boards_of,
+    pairs_of,
+    shared_clusters,
+    shared_counts,
+)
 from evalframe.resample.strata import free_clusters
 from evalframe.resample.uncertainty import replicates
 from evalframe.resample.units import apart, shared_units
@@ -95,19 +101,18 @@ def paired_spread(
             Argument("paired", False),
         )
     contents = sides.contents
-    is_nested = any(block.units for block in states.blocks)
-    if not is_nested:  # Else the units that a side shares can differ between pairs.
-        sides = sides.first()
+    alike = _alike(states, tables, sides, pairs, by, side)
     reduced = pairs.with_row_index(":pair").join(sides.reduced(), on=":pair", how="semi")
     shared = shared_clusters(present, reduced, by, side, names)
-    rows = [sides.rows(table, shared, by, side, names) for table in tables]
-    for number, block in enumerate(states.blocks) if is_nested else ():
-        rows[number], lacking = shared_units(rows[number], block.units, states.forest.outer)
+    whole, rows = sides.of_pairs(alike).first(), []
+    for table, block in zip(tables, states.blocks, strict=True):
+        others = sides.of_pairs(~alike).rows(table, shared, by, side, names)
+        others, lacking = shared_units(others, block.units, states.forest.outer)
         contents[lacking] = -1 - lacking
+        rows.append(pl.concat([whole.rows(table, shared, by, side, names), others]))
     _, first, which = np.unique(contents, return_index=True, return_inverse=True)
-    if is_nested:
-        kept = pl.Series(first).implode()
-        rows = [table.filter(pl.col(GROUP).is_in(kept)) for table in rows]
+    kept = pl.Series(first).implode()
+    rows = [table.filter(pl.col(GROUP).is_in(kept)) for table in rows]
     boards = _boards(tables, on, contents, together=matching is not None)
     numbered = pairs.with_columns(n_clusters=pl.Series(sides.shared, dtype=pl.Int64))
     is_apart = sides.shared == 0
@@ -140,6 +145,25 @@ def one_family(
     family = intervals.adjusted_p_values(result["p_value"].to_numpy(), correction)
     result = result.with_columns(pl.Series("p_adjusted", family).fill_nan(None))
     return result.sort(*by, rank, "left", "right")
+
+
+def _alike(
+    states: States[pl.DataFrame],
+    tables: Sequence[pl.DataFrame],
+    sides: Sides,
+    pairs: pl.DataFrame,
+    by: list[str],
+    side: str,
+) -> Bools:
+    """True for pairs of which no side has units that the other lacks; of flat metrics all are."""
+    alike = np.ones(len(pairs), dtype=bool)
+    for table, block in zip(tables, states.blocks, strict=True):
+        for prefix in dict.fromkeys(states.forest.outer[name] for name in block.units):
+            present = table.select(*by, side, *prefix).unique()
+            both, *each = shared_counts(present, pairs, by, side, prefix)
+            alike &= (sides.contents.reshape(-1, 2) >= 0).all(axis=1)
+            alike &= (both == each[0]) & (both == each[1])
+    return alike
 
 
 def _boards(

@@ -7,6 +7,7 @@ of its pairs, and is computed once; another one is reduced to the clusters that 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ from evalframe.core.errors import ParameterError
 from evalframe.resample.contraction import GROUP
 
 if TYPE_CHECKING:
-    from evalframe.core.segments import Ints
+    from evalframe.core.segments import Bools, Ints
     from evalframe.resample.paired import Comparison
 
 
@@ -94,49 +95,30 @@ class Sides(NamedTuple):
         cls, present: pl.DataFrame, pairs: pl.DataFrame, by: list[str], side: str, names: list[str]
     ) -> Sides:
         """The sides of pairs, of the clusters `names` that systems have."""
-        from scipy import sparse
-
-        # Systems by clusters, once for each of `by`: the product with itself counts what any two
-        # have in common, without a row for each pair and cluster.
-        systems = present.select(*by, side).unique().sort(*by, side).with_row_index(":system")
-        clusters = present.select(*by, *names).unique().with_row_index(":number")
-        cells = present.join(systems, on=[*by, side], nulls_equal=True)
-        cells = cells.join(clusters, on=[*by, *names], nulls_equal=True)
-        place = cells[":system"].to_numpy(), cells[":number"].to_numpy()
-        shape = len(systems), len(clusters)
-        matrix = sparse.csr_matrix((np.ones(len(cells), dtype=np.int64), place), shape)
-        common, sizes = (matrix @ matrix.T).tocsr(), matrix.sum(axis=1).A1
-        numbered = pairs.with_row_index(":pair")
-        parts = [numbered.select(*by, pl.col(n).alias(side), ":pair") for n in ("left", "right")]
-        places = [
-            part.join(systems, on=[*by, side], how="left", nulls_equal=True, maintain_order="left")[
-                ":system"
-            ]
-            .cast(pl.Int64)
-            .fill_null(-1)
-            .to_numpy()
-            for part in parts
-        ]
-        left, right = places
-        known = (left >= 0) & (right >= 0)
-        shared = np.zeros(len(pairs), dtype=np.int64)
-        if known.any():
-            shared[known] = np.asarray(common[left[known], right[known]]).ravel()
+        shared, *sizes = shared_counts(present, pairs, by, side, names)
         contents = -1 - np.arange(2 * len(pairs))
+        systems = present.select(*by, side).unique().sort(*by, side)
         tables = []
-        for offset, (part, system) in enumerate(zip(parts, places, strict=True)):
-            whole = (shared > 0) & (shared == sizes[system])
+        for offset, (name, size) in enumerate(zip(("left", "right"), sizes, strict=True)):
+            part = pairs.with_row_index(":pair").select(*by, pl.col(name).alias(side), ":pair")
+            system = _places(part, systems, [*by, side])
+            whole = (shared > 0) & (shared == size)
             contents[offset::2] = np.where(whole, system, contents[offset::2])
             number = (pl.col(":pair") * 2 + offset).alias(GROUP)
             tables.append(part.with_columns(number, pl.Series(":whole", whole)))
         return cls(pl.concat(tables), contents, shared)
 
+    def of_pairs(self, chosen: Bools) -> Sides:
+        """The sides of some pairs."""
+        pairs = pl.Series(np.flatnonzero(chosen)).implode()
+        return self._replace(table=self.table.filter(pl.col(":pair").is_in(pairs)))
+
     def first(self) -> Sides:
-        """The first side of each content."""
-        _, first = np.unique(self.contents, return_index=True)
-        return self._replace(
-            table=self.table.filter(pl.col(GROUP).is_in(pl.Series(first).implode()))
-        )
+        """The first side of each content, of those in the table."""
+        numbers = np.sort(self.table[GROUP].to_numpy())
+        _, first = np.unique(self.contents[numbers], return_index=True)
+        kept = pl.Series(numbers[first]).implode()
+        return self._replace(table=self.table.filter(pl.col(GROUP).is_in(kept)))
 
     def reduced(self) -> pl.DataFrame:
         """The sides that are no whole systems, of pairs that share clusters."""
@@ -154,6 +136,43 @@ class Sides(NamedTuple):
             table.join(part.drop(":pair", ":whole"), on=[*by, side, *names], nulls_equal=True),
         ]
         return pl.concat(rows).drop(*by, side)
+
+
+def shared_counts(
+    present: pl.DataFrame, pairs: pl.DataFrame, by: list[str], side: str, names: Sequence[str]
+) -> tuple[Ints, Ints, Ints]:
+    """For each pair how many of `names` both sides have, the left one, and the right one."""
+    from scipy import sparse
+
+    # Systems by clusters, once for each of `by`: the product with itself counts what any two have
+    # in common, without a row for each pair and cluster.
+    systems = present.select(*by, side).unique().sort(*by, side)
+    clusters = present.select(*by, *names).unique().with_row_index(":number")
+    number = present.join(
+        clusters, on=[*by, *names], how="left", nulls_equal=True, maintain_order="left"
+    )[":number"]
+    place = _places(present, systems, [*by, side]), number.to_numpy()
+    shape = len(systems), len(clusters)
+    matrix = sparse.csr_matrix((np.ones(len(present), dtype=np.int64), place), shape)
+    common, sizes = (matrix @ matrix.T).tocsr(), np.append(matrix.sum(axis=1).A1, 0)
+    left, right = (
+        _places(pairs.select(*by, pl.col(name).alias(side)), systems, [*by, side])
+        for name in ("left", "right")
+    )
+    known = (left >= 0) & (right >= 0)
+    shared = np.zeros(len(pairs), dtype=np.int64)
+    if known.any():
+        shared[known] = np.asarray(common[left[known], right[known]]).ravel()
+    return shared, sizes[left], sizes[right]
+
+
+def _places(table: pl.DataFrame, systems: pl.DataFrame, keys: list[str]) -> Ints:
+    """The number of the system of each row, -1 if there is none."""
+    numbered = systems.with_row_index(":place")
+    rows = table.select(keys).join(
+        numbered, on=keys, how="left", nulls_equal=True, maintain_order="left"
+    )
+    return rows[":place"].cast(pl.Int64).fill_null(-1).to_numpy()
 
 
 def boards_of(contents: Ints) -> pl.Series:
