@@ -159,7 +159,7 @@ def test_logs_of_other_programs_are_recognised(commands):
         (["--metric", "mean:score:epoch"], "mean takes 1 columns (value), got 2: score, epoch"),
         (["--metric", "mean:score,value=epoch"], "mean got value twice, by place and by name"),
         (["--metric", "pass_at:score,k=2.5"], "must be a whole number from 1, got 2.5"),
-        (["--metric", "mean:task"], "task"),
+        (["--metric", "mean:task"], "column 'task' is String, not a number or a boolean"),
         (["--metric", "quantile:score,q=0,share=ep"], "unknown argument of quantile 'share'"),
         (["--metric", "score,mean:score"], "metric 'mean_score' is asked for twice"),
         (["--reduce", "max"], "reduce is of units; name them, such as --per sample_id"),
@@ -170,7 +170,7 @@ def test_logs_of_other_programs_are_recognised(commands):
         ),
         (["--per", "task", "--macro", "task"], "task is both in per and in macro"),
         (["--scorer", "judge"], "needs column 'scorer'"),
-        (["--metrics", ""], "metrics"),
+        (["--metrics", ""], "metrics is empty; a job needs at least one"),
     ],
 )
 def test_what_is_not_understood(log, words, told):

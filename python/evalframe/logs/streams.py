@@ -170,7 +170,7 @@ class Stream:
             k += 1
 
     def _hold(self, rest: bytes, opening: int | None) -> None:
-        """Keep the begin of an item; if it ends in a container that nobody reads, without it.
+        """Keep the first part of an item, without a container at its end that nobody reads.
 
         Args:
             rest: The bytes.

@@ -1,7 +1,7 @@
 """The records of a job on any table: what they are grouped by, drawn by and checked for.
 
 Tables of logs have known columns. Rows of several scorers are kept apart, samples of one id in two
-tasks are two samples, and what is pooled is said.
+tasks are two samples, and a note says what is pooled.
 """
 
 from __future__ import annotations

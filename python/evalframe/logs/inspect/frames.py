@@ -28,7 +28,7 @@ def from_samples_df(samples: Frame, evals: Frame | None = None) -> pl.LazyFrame:
     """Make the items table of the data frames that Inspect makes of logs.
 
     `read_inspect` reads the same logs without Inspect, faster and with answers and confidences;
-    this is for frames that are at hand, perhaps filtered or with columns of your own.
+    use this for frames that you have, perhaps filtered or with columns of your own.
 
     Args:
         samples: What `inspect_ai.analysis.samples_df` returns, with its columns `eval_id`, `id`,
