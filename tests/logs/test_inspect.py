@@ -274,6 +274,22 @@ def test_of_retries_the_newest_log_counts(tmp_path):
         ef.read_inspect(tmp_path, retries="first")
 
 
+@pytest.mark.parametrize("engine", ["in-memory", "streaming"])
+def test_rows_are_counted_where_the_query_counts_them(tmp_path, engine):
+    for name in ("a", "b"):
+        told = {**HEADER["eval"], "model": name}
+        (tmp_path / f"{name}.json").write_bytes(document([*map(sample, range(4))], eval=told))
+    items, is_b = ef.read_inspect(tmp_path), pl.col("model") == "b"
+    for query, expected in (
+        (items.filter(is_b).head(2), ["0", "1"]),
+        (items.head(5).filter(is_b), ["0"]),
+        (items.head(3).filter(pl.col("sample_id") != "1"), ["0", "2"]),
+        (items.head(6).filter(is_b).head(1), ["0"]),
+        (items.slice(3, 2).filter(is_b), ["0"]),
+    ):
+        assert query.collect(engine=engine)["sample_id"].to_list() == expected
+
+
 # What is broken or hostile.
 
 

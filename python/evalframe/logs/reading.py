@@ -206,11 +206,11 @@ def scan(
         )
         tally = Tally(skipped=dict(skipped))
         values = [typed(*each) for each in types.items() if each[0] in needed]
+        skips = predicate if rows is None else None  # Polars counts rows before it filters them
         for log in logs:
-            for part in parts(log, asked, tally, predicate, strict=strict):
-                frame = part.with_columns(values)
-                frame = frame if predicate is None else frame.filter(predicate)
-                yield (frame if rows is None else frame.head(rows)).select(names)
+            for part in parts(log, asked, tally, skips, strict=strict):
+                frame = (part if rows is None else part.head(rows)).with_columns(values)
+                yield (frame if predicate is None else frame.filter(predicate)).select(names)
                 rows = None if rows is None else rows - len(frame)
                 if rows is not None and rows <= 0:
                     return
