@@ -17,7 +17,7 @@ KEYS = ("log", TASK, "model", SCORER, SCORE_NAME, SAMPLE, "epoch")
 METRICS = ("mean:score",)
 """The metrics of a job that names none."""
 
-RULE = re.compile(r"\s*regression\s*>\s*(\d*\.?\d+(?:[eE][-+]?\d+)?)\s*")
+_RULE = re.compile(r"\s*regression\s*>\s*(\d*\.?\d+(?:[eE][-+]?\d+)?)\s*")
 """A gate, with its margin."""
 
 # The choices of `compare` and `rank`, which load polars.
@@ -184,7 +184,7 @@ class CompareJob(SystemsJob, frozen=True, kw_only=True, tag_field="family", tag=
         if self.disagreements and self.unpaired:
             raise ParameterError("unpaired systems have no items in common to disagree on")
         if self.fail_if is not None:
-            if not RULE.fullmatch(self.fail_if):
+            if not _RULE.fullmatch(self.fail_if):
                 raise ParameterError(
                     f"fail_if is {self.fail_if!r}; write 'regression > MARGIN', such as "
                     "'regression > 0.02'"
@@ -197,7 +197,7 @@ class CompareJob(SystemsJob, frozen=True, kw_only=True, tag_field="family", tag=
     @property
     def margin(self) -> float | None:
         """How much worse a system may be than the baseline, if that decides."""
-        match = None if self.fail_if is None else RULE.fullmatch(self.fail_if)
+        match = None if self.fail_if is None else _RULE.fullmatch(self.fail_if)
         return None if match is None else float(match[1])
 
 

@@ -112,7 +112,7 @@ class Published:
             counts["changed"] += found != checksum.lower()
 
 
-def metric_of(result: Any) -> str | None:
+def _metric_of(result: Any) -> str | None:
     """The metric that a result is of."""
     config = inside(result, "metric_config")
     names = ("metric_id", "metric_name", "evaluation_description")
@@ -243,7 +243,7 @@ def _with_results(frame: pl.DataFrame, results: Sequence[Any]) -> pl.DataFrame:
     found = [None if place is None else results[place] for place in places]
     columns = {
         "place": places,
-        "scorer": [metric_of(each) for each in found],
+        "scorer": [_metric_of(each) for each in found],
         "score_name": [
             as_text(inside(each, "metric_config", PARAMETERS, "score_name")) for each in found
         ],
@@ -272,7 +272,7 @@ def _check(log: Log) -> Iterator[Check]:
         if score is not None:
             note = None if place in known else "no sample names this result alone"
             task = as_text(inside(each, "evaluation_name"))
-            yield Check(task, metric_of(each), None, "mean", None, score, known.get(place), note)
+            yield Check(task, _metric_of(each), None, "mean", None, score, known.get(place), note)
 
 
 FORMAT = Format(_recognise, _constants, _read, _check)
