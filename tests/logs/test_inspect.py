@@ -274,6 +274,11 @@ def test_of_retries_the_newest_log_counts(tmp_path):
         ef.read_inspect(tmp_path, retries="first")
 
 
+def test_a_log_may_claim_any_number_of_samples(tmp_path):
+    (tmp_path / "a.json").write_bytes(document([sample()], results={"total_samples": 10**400}))
+    assert ef.log_report(tmp_path).select("samples", "missing").rows() == [(1, 2**63 - 1)]
+
+
 @pytest.mark.parametrize("engine", ["in-memory", "streaming"])
 def test_rows_are_counted_where_the_query_counts_them(tmp_path, engine):
     for name in ("a", "b"):

@@ -9,6 +9,7 @@ from evalframe.logs.table import COUNTS, Wanted, schema_of
 
 _ASKED = Wanted(frozenset({"sample_id", "epoch", "score", "is_error", "uuid", "started_at"}))
 _SAMPLE = ("sample_id", "epoch")
+_MOST = 2**63 - 1  # what a log says it has can be any number
 
 
 def log_report(paths: Paths, *, kind: str | None = None) -> pl.DataFrame:
@@ -63,7 +64,7 @@ def log_report(paths: Paths, *, kind: str | None = None) -> pl.DataFrame:
                 "scored": table["score"].count(),
                 "errors": samples["is_error"].sum(),
                 "copies": copies,
-                **{name: tally.of(log)[name] for name in COUNTS},
+                **{name: min(tally.of(log)[name], _MOST) for name in COUNTS},
             }
         )
     rows += [{"log": name, "skipped": reason} for name, reason in skipped.items()]
