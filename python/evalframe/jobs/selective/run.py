@@ -85,18 +85,7 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
     def rows(confidence: str) -> pl.LazyFrame:
         return _with_columns(records.valid(confidence), chosen)
 
-    of_states = iter(records.tables)
-    parts = []
-    for number, (confidence, bound) in enumerate(zip(job.confidence, metrics, strict=True)):
-        with reading(", ".join(job.items), "is it whole?"):
-            if records.tables:
-                sums_of = [*islice(of_states, len(states[number].blocks))]
-                part = estimates_of(states[number].with_tables(sums_of), resample)
-            else:
-                part = ef.evaluate(
-                    rows(confidence), bound, by=job.by, weight=job.weight, resample=resample
-                ).collect()
-        parts.append(part.with_columns(confidence=pl.lit(confidence)))
+    parts = _estimates(job, metrics, records, states, rows, resample)
     names = [metric.bound.name for metric in metrics[0]]
     result = _arranged(job, pl.concat(parts), names)
 
@@ -117,6 +106,28 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
         notes=[*opened.notes, *_notes(job, derived)],
         warnings=_warnings(job, metrics[0]),
     )
+
+
+def _estimates(
+    job: SelectiveJob,
+    metrics: Sequence[Sequence[MetricExpr]],
+    records: Records,
+    states: Sequence[States[pl.LazyFrame]],
+    rows: Callable[[str], pl.LazyFrame],
+    resample: ef.Bootstrap | None,
+) -> Iterator[pl.DataFrame]:
+    """The metrics of each confidence, from sums that were collected with the check or from rows."""
+    of_states = iter(records.tables)
+    for number, (confidence, bound) in enumerate(zip(job.confidence, metrics, strict=True)):
+        with reading(", ".join(job.items), "is it whole?"):
+            if records.tables:
+                sums = [*islice(of_states, len(states[number].blocks))]
+                part = estimates_of(states[number].with_tables(sums), resample)
+            else:
+                part = ef.evaluate(
+                    rows(confidence), bound, by=job.by, weight=job.weight, resample=resample
+                ).collect()
+        yield part.with_columns(confidence=pl.lit(confidence))
 
 
 def _notes(job: SelectiveJob, derived: Mapping[str, str]) -> Iterator[str]:
