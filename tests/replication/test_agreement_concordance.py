@@ -17,17 +17,9 @@ from evalframe.replication.agreement.metrics import (
     regression_intercept,
     regression_slope,
 )
+from replication.golden import near, number
 
-SPECIAL = {"inf": math.inf, "-inf": -math.inf, None: math.nan}
 FLOATS = {"x": pl.Float64, "y": pl.Float64, "w": pl.Float64}
-
-
-def number(value):
-    return SPECIAL[value] if value in SPECIAL else float(value)
-
-
-def near(value):
-    return None if value is None else pytest.approx(value, rel=1e-12, abs=1e-12)
 
 
 def of_pairs(weight=None, room=replication):

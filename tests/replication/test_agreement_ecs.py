@@ -15,18 +15,9 @@ from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.replication.agreement.ecs import ecs, p_null, with_ecs_weights
 from evalframe.replication.agreement.metrics import concordance_correlation
+from replication.golden import near, number
 
 ROOMS = [replication, humanstudy_bench]
-
-SPECIAL = {"inf": math.inf, "-inf": -math.inf, None: math.nan}
-
-
-def number(value):
-    return SPECIAL[value] if value in SPECIAL else float(value)
-
-
-def near(value):
-    return None if value is None else pytest.approx(value, rel=1e-12, abs=1e-12)
 
 
 def converted(test, side):

@@ -29,35 +29,11 @@ from evalframe.replication.agreement.scalings import (
     pas_within_range,
 )
 from evalframe.replication.agreement.studies import DOMAINS, domain
+from replication.golden import cases, lit, near, number, value
 
 ROOMS = [replication, humanstudy_bench]
 
 WAYS = ("pi_plus", "pi_minus", "pi_zero")
-SPECIAL = {"inf": math.inf, "-inf": -math.inf, None: math.nan}
-
-
-def number(value):
-    """A golden input: null is NaN."""
-    return SPECIAL[value] if value in SPECIAL else float(value)
-
-
-def expected(value):
-    """A golden output: null is undefined."""
-    return None if value is None else pytest.approx(number(value), rel=1e-12, abs=1e-12)
-
-
-def cases(golden, name, family):
-    found = [case for case in golden(f"replication/{name}") if case["inputs"]["family"] == family]
-    assert found, family
-    return found
-
-
-def value(expr):
-    return pl.DataFrame({"row": [0]}).select(expr.fill_nan(None)).item()
-
-
-def lit(x):
-    return pl.lit(x, dtype=pl.Float64)
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -75,7 +51,7 @@ def test_golden_three_way_posteriors(golden, room):
         if room is replication and math.isnan(number(case["inputs"]["bf10"])):
             assert ways == (None, None, None)
         elif room is humanstudy_bench or wanted["pi_plus"] is not None:
-            assert ways == tuple(expected(wanted[way]) for way in WAYS), case["id"]
+            assert ways == tuple(near(wanted[way]) for way in WAYS), case["id"]
         else:  # an overflow of the original
             assert sum(ways) == pytest.approx(1.0)
 
@@ -138,11 +114,11 @@ def test_arguments_outside_their_domain(call):
 def test_golden_two_way_pas(golden):
     for case in cases(golden, "aggregate_pas", "pas_2way"):
         sides = [lit(number(case["inputs"][side])) for side in ("pi_h", "pi_a")]
-        assert value(humanstudy_bench.pas(*sides)) == expected(case["expected"]), case["id"]
+        assert value(humanstudy_bench.pas(*sides)) == near(case["expected"]), case["id"]
         pi_h, pi_a = (number(case["inputs"][side]) for side in ("pi_h", "pi_a"))
         possible = 0 <= pi_h <= 1 and 0 <= pi_a <= 1
         wanted = pi_h * pi_a + (1 - pi_h) * (1 - pi_a) if possible else None
-        assert value(pas(*sides)) == expected(wanted)
+        assert value(pas(*sides)) == near(wanted)
 
 
 @pytest.mark.parametrize("room", ROOMS)
@@ -153,7 +129,7 @@ def test_golden_three_way_pas(golden, room):
         sums = [sum(case["inputs"][side].values()) for side in ("pi_h", "pi_a")]
         whole = whole and sums == pytest.approx([1.0, 1.0], abs=1e-6)
         wanted = case["expected"] if whole or room is humanstudy_bench else None
-        assert value(room.pas_three_way(*sides)) == expected(wanted), case["id"]
+        assert value(room.pas_three_way(*sides)) == near(wanted), case["id"]
 
 
 def test_pas_of_what_is_missing():
@@ -203,10 +179,10 @@ def test_golden_fisher_z(golden):
     for family, function in functions.items():
         for case in cases(golden, "aggregate_pas", family):
             found = value(function(lit(number(case["inputs"]["r"]))))
-            assert found == expected(case["expected"]), case["id"]
+            assert found == near(case["expected"]), case["id"]
     for case in cases(golden, "aggregate_pas", "fisher_z_inverse"):
         found = 2 * value(pas_of_z(lit(number(case["inputs"]["z"])))) - 1
-        assert found == expected(case["expected"]), case["id"]
+        assert found == near(case["expected"]), case["id"]
 
 
 def test_z_of_pas_is_the_arctanh_that_numpy_has():
@@ -227,7 +203,7 @@ def test_golden_scalings(golden):
             three = isinstance(pi_human, dict)
             given_ = [lit(pi_human[way]) for way in WAYS] if three else lit(number(pi_human))
             found = value(function(lit(number(case["inputs"]["pas"])), given_))
-            assert found == expected(case["expected"]), case["id"]
+            assert found == near(case["expected"]), case["id"]
 
 
 def test_scalings_of_what_is_missing():

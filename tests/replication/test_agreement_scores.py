@@ -15,13 +15,9 @@ from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.replication.agreement.findings import finding_scores
 from evalframe.replication.agreement.metrics import mean_pas, pooled_pas
 from evalframe.replication.agreement.studies import domain_scores, model_scores, study_scores
+from replication.golden import number
 
-SPECIAL = {"inf": math.inf, "-inf": -math.inf, None: math.nan}
 WAYS = ("pi_plus", "pi_minus", "pi_zero")
-
-
-def number(value):
-    return SPECIAL[value] if value in SPECIAL else float(value)
 
 
 def near(value):

@@ -225,7 +225,7 @@ def summary_of_rows(
     plain: Mapping[str, pl.Expr],
     uses: Sequence[tuple[str, Axis]],
 ) -> dict[str, Floats]:
-    """Totals and terms per segment of rows, a chunk of segments at a time."""
+    """Totals and terms per segment of rows in any order, a chunk of segments at a time."""
     # The axes of `uses` share level, direction and rows; `plain` are the sums without a level.
     import numpy as np
 

@@ -1,46 +1,20 @@
 """Posteriors and PAS that HumanStudy-Bench published, and its repair of posteriors."""
 
-import math
-
 import polars as pl
 import pytest
 
 from evalframe.compat import humanstudy_bench
 from evalframe.replication.agreement.posteriors import human_prior_odds
+from replication.golden import cases, lit, near, number, value
 
 WAYS = ("pi_plus", "pi_minus", "pi_zero")
-SPECIAL = {"inf": math.inf, "-inf": -math.inf, None: math.nan}
-
-
-def number(value):
-    """A golden input: null is NaN."""
-    return SPECIAL[value] if value in SPECIAL else float(value)
-
-
-def expected(value):
-    """A golden output: null is undefined."""
-    return None if value is None else pytest.approx(number(value), rel=1e-12, abs=1e-12)
-
-
-def cases(golden, name, family):
-    found = [case for case in golden(f"replication/{name}") if case["inputs"]["family"] == family]
-    assert found, family
-    return found
-
-
-def value(expr):
-    return pl.DataFrame({"row": [0]}).select(expr.fill_nan(None)).item()
-
-
-def lit(x):
-    return pl.lit(x, dtype=pl.Float64)
 
 
 def test_golden_scalar_posteriors(golden):
     for case in cases(golden, "bayes_factor", "posterior_scalar_human_legacy"):
         odds = value(human_prior_odds(pl.lit(not case["inputs"]["is_significant"])))
         found = value(humanstudy_bench.posterior(lit(number(case["inputs"]["bf10"])), odds))
-        assert found == expected(case["expected"]), case["id"]
+        assert found == near(case["expected"]), case["id"]
 
 
 def test_golden_prior_repair(golden):
@@ -50,7 +24,7 @@ def test_golden_prior_repair(golden):
             humanstudy_bench.prior_repair(lit(number(case["inputs"]["pi_human"])), significant)
         )
         wanted = None if isinstance(case["expected"], dict) else case["expected"]
-        assert found == expected(wanted), case["id"]
+        assert found == near(wanted), case["id"]
 
 
 def test_the_repaired_pas_forgets_directions():
