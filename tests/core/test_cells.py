@@ -6,7 +6,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.core import cells
+from evalframe.core import cells, state_tables
 from evalframe.core.cells import Sums
 from evalframe.core.state import LEVEL
 
@@ -169,3 +169,30 @@ def test_cells_that_are_mostly_empty_are_left_to_a_group_by():
     levels = np.random.default_rng(3).integers(0, 20_001, 8_000) / 10_000
     assert added_up(rows(levels), ["key"]) is not None
     assert added_up(rows(levels[:7_000]), ["key"]) is None
+
+
+@pytest.mark.parametrize("odd", [None, {"confidence": 1 / 3}, {"group": pl.lit("c")}])
+@pytest.mark.parametrize("waiting", [1, 1 << 22])
+def test_states_are_added_into_a_grid_while_it_suits(monkeypatch, odd, waiting):
+    monkeypatch.setattr(cells, "HEAD", 1 << 7)
+    monkeypatch.setattr(state_tables, "_WAITING", waiting)
+    rng = np.random.default_rng(4)
+    parts = [
+        pl.DataFrame(
+            {
+                "group": pl.Series(["a", "b", None]).gather(rng.integers(0, 3, 200)),
+                "confidence": rng.integers(0, 101, 200) / 100,
+                "loss": rng.random(200),
+            }
+        )
+        for _ in range(5)
+    ]
+    if odd is not None:
+        kind = pl.Enum(["a", "b", "c"]) if "group" in odd else pl.String
+        parts[3] = parts[3].with_columns(**odd).cast({"group": kind})
+    metrics = [ef.aurc(), ef.augrc(), ef.selective_risk()]
+    states = [ef.partial(part, metrics, by="group") for part in parts]
+    whole = pl.concat([part.cast({"group": pl.String}) for part in parts])
+    expected = ef.evaluate(whole, metrics, by="group")
+    found = ef.finish(ef.merge(*states)).with_columns(pl.col("group").cast(pl.String))
+    assert_frame_equal(found, expected, rel_tol=1e-12)

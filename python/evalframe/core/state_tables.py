@@ -21,8 +21,8 @@ from typing import Any
 import polars as pl
 
 from evalframe.core import cells, tables
-from evalframe.core.cells import Sums
 from evalframe.core.errors import ParameterError
+from evalframe.core.grids import Grid
 from evalframe.core.metric import Bound, lookup
 from evalframe.core.per import AnyBound, Forest, Per
 from evalframe.core.state import LEVEL, WEIGHT
@@ -95,13 +95,13 @@ def merged(shards: Sequence[Frame]) -> pl.DataFrame:
 
 
 class _Sum:
-    """A running sum of states, of which a few wait to be added up together."""
+    """A running sum of states."""
 
     def __init__(self) -> None:
         self._header: dict[str, Any] | None = None
         self._first = 0
-        self._least = 0
-        self._waiting: list[pl.DataFrame] = []
+        self._blocks: list[_BlockSum] = []
+        self._kinds: list[pl.DataFrame] = []
 
     def add(self, number: int, state: pl.DataFrame) -> None:
         """Add a state, which must have the metrics, keys and cluster of the others."""
@@ -109,49 +109,72 @@ class _Sum:
         # A shard of version 2 that has no rows has no header.
         if header is not None and self._header is None:
             self._header, self._first = header, number
+            self._blocks = [_BlockSum() for _ in header["blocks"]]
         elif header is not None and header != self._header:
             raise ParameterError(
                 f"state {number} holds other metrics, keys or clusters than state "
                 f"{self._first}; merge states that were made by the same partial(...)"
             )
-        self._waiting.append(state.with_columns(_number(state.schema[BLOCK])))
-        if sum(map(len, self._waiting)) > max(_WAITING, 2 * self._least):
-            total = self.table()
-            self._waiting = [total.with_columns(_number(total.schema[BLOCK]))]
-            self._least = len(total)
+        rows = state.with_columns(_number(state.schema[BLOCK]))
+        if all(kind.schema != rows.schema for kind in self._kinds):
+            self._kinds.append(rows.clear())
+            _check_alike(self._kinds, self._header)
+        for place, block in enumerate(self._blocks):
+            block.add(rows if len(self._blocks) == 1 else rows.filter(pl.col(BLOCK) == place))
 
     def table(self) -> pl.DataFrame:
         """The sum of all states."""
-        _check_alike(self._waiting, self._header)
-        rows = pl.concat(self._waiting, how="diagonal_relaxed")
+        _check_alike(self._kinds, self._header)
+        kind = pl.concat(self._kinds, how="diagonal_relaxed")
         if self._header is None:
-            return rows.with_columns(pl.col(BLOCK).cast(pl.String))
-        names = rows.columns
-        groups, sums = names[: names.index(BLOCK)], names[names.index(LEVEL) + 1 :]
-        count = len(self._header["blocks"])
-        blocks = [rows.lazy().filter(pl.col(BLOCK) == number) for number in range(count)]
-        return _one_table(_added_up(blocks, groups, sums), self._header, groups, sums)
+            return kind.with_columns(pl.col(BLOCK).cast(pl.String))
+        groups, sums = _columns(kind)
+        types = pl.Schema({name: kind.schema[name] for name in groups})
+        parts = [block.table().cast(types) for block in self._blocks]
+        return _one_table(parts, self._header, groups, sums)
 
 
-def _added_up(
-    blocks: Sequence[pl.LazyFrame], groups: Sequence[str], sums: Sequence[str]
-) -> list[pl.DataFrame]:
-    """Rows of the states of blocks, added up by groups and level."""
-    filled = [
-        rows.select(pl.col(LEVEL, *sums).is_not_null().any(), rows=pl.len()) for rows in blocks
-    ]
-    plans: list[pl.LazyFrame] = []
-    for rows, columns in zip(blocks, pl.collect_all(filled), strict=True):
-        has_values = columns.row(0, named=True)
-        used = [name for name in sums if has_values[name]]
-        by_cell = None
-        if has_values[LEVEL] and has_values["rows"] >= cells.HEAD:
-            by_level = {name: pl.col(name).fill_null(0.0) for name in used}
-            keys = {name: pl.col(name) for name in groups}
-            by_cell = cells.added_up(rows, keys, [Sums(pl.col(LEVEL), {}, by_level)])
-        summed = rows.group_by(*groups, LEVEL).agg(pl.col(used).sum())
-        plans.append(summed if by_cell is None else by_cell[0].lazy())
-    return pl.collect_all(plans)
+class _BlockSum:
+    """A running sum of the rows of one block: a grid while that suits, else rows that wait."""
+
+    def __init__(self) -> None:
+        self._waiting: list[pl.DataFrame] = []
+        self._least = 0
+        self._grid: Grid | None = None
+        self._tried = False
+
+    def add(self, rows: pl.DataFrame) -> None:
+        """Add rows of a state."""
+        if self._grid is not None and self._grid.add(rows):
+            return
+        if self._grid is not None:
+            self._waiting, self._grid = [self._grid.frame()], None
+        self._waiting.append(rows)
+        count = sum(map(len, self._waiting))
+        if not self._tried and count >= cells.HEAD:
+            self._tried = True
+            grid = Grid(rows, _columns(rows)[0], cells.FEW, cells.PER_HEAD)
+            if all(grid.add(each) for each in self._waiting):
+                self._grid, self._waiting = grid, []
+        elif count > max(_WAITING, 2 * self._least):
+            self._waiting = [self.table()]
+            self._least = len(self._waiting[0])
+
+    def table(self) -> pl.DataFrame:
+        """The sum, by groups and level."""
+        if self._grid is not None:
+            return self._grid.frame()
+        rows = pl.concat(self._waiting, how="diagonal_relaxed")
+        groups, sums = _columns(rows)
+        filled = [name for name in sums if rows[name].null_count() < len(rows)]
+        return rows.group_by(*groups, LEVEL).agg(pl.col(filled).sum())
+
+
+def _columns(state: pl.DataFrame) -> tuple[list[str], list[str]]:
+    """The names of its groups, and of its sums."""
+    names = [name for name in state.columns if name != BLOCK]
+    place = names.index(LEVEL)
+    return names[:place], names[place + 1 :]
 
 
 def _check_alike(states: Sequence[pl.DataFrame], header: dict[str, Any] | None) -> None:
