@@ -274,6 +274,13 @@ def test_of_retries_the_newest_log_counts(tmp_path):
         ef.read_inspect(tmp_path, retries="first")
 
 
+def test_summaries_that_break_off_are_told_so(read):
+    files = members([sample(1), sample(2)])
+    files["summaries.json"] = json.dumps([sample(1), sample(2)]).encode()[:-20]
+    with pytest.raises(InputError, match=r"a\.eval.*: the JSON ends too early"):
+        read(archive(files))
+
+
 def test_a_log_may_claim_any_number_of_samples(tmp_path):
     (tmp_path / "a.json").write_bytes(document([sample()], results={"total_samples": 10**400}))
     assert ef.log_report(tmp_path).select("samples", "missing").rows() == [(1, 2**63 - 1)]

@@ -28,6 +28,7 @@ _QUOTE, _BACKSLASH, _OPENING, _CLOSING = 0x22, 0x5C, 0x7B, 0x7D  # [ and ] are {
 _KEY = re.compile(rb'("(?:[^"\\]|\\.)*")\s*:\s*$')
 _LONGEST_KEY = 1_000
 _SHORT = 1 << 16
+_EARLY = "the JSON ends too early; was its writer interrupted?"
 BOM = b"\xef\xbb\xbf"
 _SEPARATORS = b", \t\r\n"
 REFUSED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError, OverflowError)
@@ -123,7 +124,7 @@ class Stream:
                     f"{self.name}: an item has more than {LONGEST:,} bytes; is it a log?"
                 )
         if not self._scanner.is_complete:
-            raise InputError(f"{self.name}: the JSON ends too early; was its writer interrupted?")
+            raise InputError(f"{self.name}: {_EARLY}")
 
     def _split(self, chunk: bytes) -> Iterator[bytes]:
         before = self._scanner.depth
@@ -241,7 +242,10 @@ def records(
         return decoder.decode(batch)
     except REFUSED:
         pass
-    places, depths = Scanner().brackets(batch)
+    scanner = Scanner()
+    places, depths = scanner.brackets(batch)
+    if not scanner.is_complete:
+        raise InputError(f"{name}: {_EARLY}")
     ends = places[depths == 1][1:] + 1  # the first opens the list
     found: list[Record] = []
     start = 1
