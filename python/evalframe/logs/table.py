@@ -125,11 +125,12 @@ def schema_of(wanted: Wanted) -> dict[str, pl.DataType]:
 
 
 def completed(part: pl.DataFrame, wanted: Wanted) -> pl.DataFrame:
-    """The wanted columns in order, null where a reader gives none; types are checked."""
-    return part.select(
+    """The wanted columns in order, null where a reader gives none; no score is NaN."""
+    table = part.select(
         pl.col(name).cast(dtype) if name in part.columns else pl.lit(None, dtype).alias(name)
         for name, dtype in schema_of(wanted).items()
     )
+    return table.with_columns(pl.col("score").fill_nan(None)) if "score" in table.columns else table
 
 
 class Score(NamedTuple):
