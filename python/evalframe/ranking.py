@@ -81,8 +81,8 @@ def rank(
         MissingColumnsError: The frame lacks a column.
 
     References:
-        Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for ranks; Romano and Wolf (2005),
-        Exact and approximate stepdown methods, of `max_t`.
+        Rank sets: Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for ranks. `max_t`: Romano
+        and Wolf (2005), Exact and approximate stepdown methods for multiple hypothesis testing.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -64,7 +64,8 @@ def like_input(function: Callable[Concatenate[Any, P], pl.LazyFrame]) -> LikeInp
 def any_frame(function: Callable[P, Result]) -> Callable[P, Result]:
     """Let a function take any tables for parameters annotated as `Frame`, or as `Source`.
 
-    A path is scanned for a `Frame`; a `Source` is one that the function reads itself.
+    The path of a `Frame` is scanned here. The path of a `Source` is handed over as it is, since the
+    function reads its file.
     """
     taken = _arguments(function)
 

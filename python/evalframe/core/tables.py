@@ -149,9 +149,10 @@ def starts_of_groups(frame: pl.DataFrame, keys: Sequence[str]) -> Ints:
 
 
 def starts_if_ordered(frame: pl.DataFrame, keys: Sequence[str], level: str) -> Ints | None:
-    """Offsets of groups if they are sorted by the keys, and each by levels of which none is twice.
+    """Offsets of groups, if rows are sorted by keys and level and no level repeats in a group.
 
-    None if not, or if most groups are single rows: to look would cost as much as to sort.
+    None if they are not sorted. None, too, if most groups have one row: the check would then take
+    as long as the sort that it can save.
     """
     import numpy as np
 

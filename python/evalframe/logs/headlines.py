@@ -31,7 +31,7 @@ def headline_scores(result: Frame, *, metric: str | None = None) -> pl.DataFrame
 
     Raises:
         MissingColumnsError: The result is not by model and task.
-        ParameterError: A model has several scores in a task, or none is of the metric.
+        ParameterError: A model has several scores in a task, or the result has no row of `metric`.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -68,7 +68,7 @@ REQUIREMENTS = {
 def confidence(variant: str, *, calibration: Calibration | None = None) -> pl.Expr:
     """Confidence of each item by a named variant.
 
-    See `evalframe.selective.confidence` for arguments and errors.
+    Takes the arguments of `evalframe.selective.confidence`, and raises its errors.
 
     Examples:
         >>> import polars as pl
@@ -85,7 +85,7 @@ def requirements(
 ) -> tuple[Requirement, ...]:
     """Columns that a variant reads, with the program's demands, which admit more values.
 
-    See `evalframe.selective.requirements` for arguments and errors.
+    Takes the arguments of `evalframe.selective.requirements`, and raises its errors.
 
     Examples:
         >>> from evalframe.compat import ai_psychiatrist
@@ -105,7 +105,7 @@ def check_signals(
 ) -> None:
     """Check the signals that some variants need against the program's demands.
 
-    See `evalframe.selective.check_signals` for arguments and errors.
+    Takes the arguments of `evalframe.selective.check_signals`, and raises its errors.
 
     Examples:
         >>> import polars as pl

@@ -126,7 +126,7 @@ def item_errors(
 ) -> pl.LazyFrame:
     """Mean absolute error and coverage of each item of each run, among evaluated participants.
 
-    See `run_errors` for arguments and errors. The first column of `item` sets the
+    Takes the arguments of `run_errors`, and raises its errors. The first column of `item` sets the
     order.
 
     Returns:
@@ -161,7 +161,7 @@ def subject_errors(
 ) -> pl.LazyFrame:
     """Mean absolute error and coverage of each participant.
 
-    See `run_errors` for arguments and errors.
+    Takes the arguments of `run_errors`, and raises its errors.
 
     Returns:
         by..., then `mae` (null if nothing is predicted), `count` (predictions), `coverage`

@@ -137,7 +137,7 @@ def read_run(
     Only successful entries have items; `open_run` also lists who failed. A participant with several
     successful entries has all of them in the table, with a warning.
 
-    See `open_run` for arguments and errors.
+    Takes the arguments of `open_run`, and raises its errors.
 
     Example:
         >>> from evalframe.compat.ai_psychiatrist import read_run

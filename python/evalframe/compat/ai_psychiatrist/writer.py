@@ -92,7 +92,7 @@ def encode_run(
 ) -> bytes:
     """The run document that `write_run` writes, as UTF-8 JSON.
 
-    See `write_run` for arguments and errors.
+    Takes the arguments of `write_run`, and raises its errors.
 
     Examples:
         >>> from evalframe.compat.ai_psychiatrist import encode_run, open_run, sample_document

@@ -34,7 +34,7 @@ def read_survey(path: Sources) -> Survey:
     Raises:
         InputError: No such file, a table, damaged JSON, errors or conflicts (see `validate`), or
             two files of the same round.
-        ParameterError: `path` is neither a path nor a document, nor a list of them.
+        ParameterError: `path` has another type than those above.
 
     Example:
         >>> question = {"text": "Hot?", "type": "single-select", "options": ["Yes", "No"]}

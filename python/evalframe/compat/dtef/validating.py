@@ -93,7 +93,7 @@ def validate(path: Sources) -> SurveyReport:
 
     Raises:
         InputError: No such file, a table, or damaged JSON.
-        ParameterError: `path` is neither a path nor a document, nor a list of them.
+        ParameterError: `path` has another type than those above.
 
     Example:
         >>> question = {"text": "Hot?", "type": "single-select", "options": ["Yes", "No"]}

@@ -35,7 +35,8 @@ def read_lm_eval(
 ) -> pl.LazyFrame:
     """Read samples of lm-evaluation-harness lazily as one items table.
 
-    A row is a document, a metric and a filter: `scorer` is the metric, `score_name` the filter.
+    Each document has a row for every metric and filter of the file. `scorer` is the metric,
+    `score_name` the filter.
     Several filters score the same answer, so rows of several are not to be added up. Scores of
     metrics over all documents (mcc, f1, bleu, perplexity of words, ...) are null, their parts are
     in `value`. Where a line has several requests with a text to continue with, it is a multiple

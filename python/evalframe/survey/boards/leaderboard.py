@@ -86,7 +86,7 @@ def leaderboard(
             with `cluster="question_id"`, or anything else. All models of a leaderboard have the
             same draws. If each unit of equal weight lies in one cluster, a unit that is drawn twice
             has twice the weight; if clusters cut through all units, their means are resampled.
-            A leaderboard with units of both kinds is refused, unless units are `fixed`.
+            If clusters cut through some units only, an error is raised unless `fixed` is True.
         fixed: True if the units are all there are, so that draws change the items within them only.
 
     Returns:
