@@ -118,9 +118,9 @@ def records_of(
     check_found(job.columns, "the table", schema)
     table = _of_scorers(job, table, schema)
     with reading(", ".join(job.items)):
-        counts = _counts(table, schema)
+        counts = counts_of(table, schema)
         apart = [*job.by, *systems]
-        scorers = [name for name in _SCORERS if counts.get(name, 1) > 1 and name not in apart]
+        scorers = scorers_of(counts, apart)
         if scorers and not splits:
             raise ParameterError(
                 f"the table has several of {' and '.join(scorers)}, and shards must have the same "
@@ -251,7 +251,7 @@ def _of_scorers(job: RecordsJob, table: pl.LazyFrame, schema: pl.Schema) -> pl.L
     return table
 
 
-def _counts(table: pl.LazyFrame, schema: pl.Schema) -> dict[str, int]:
+def counts_of(table: pl.LazyFrame, schema: pl.Schema) -> dict[str, int]:
     """Numbers of different values of the columns that should not be pooled in silence."""
     names = [name for name in (*_SCORERS, *_POOLED) if name in schema]
     if not names:
@@ -266,6 +266,11 @@ def _counts(table: pl.LazyFrame, schema: pl.Schema) -> dict[str, int]:
     if found.pop(_PAIRS, None) == found.get(SCORER):  # its name says no more than the scorer
         found.pop(SCORE_NAME, None)
     return found
+
+
+def scorers_of(counts: Mapping[str, int], apart: Sequence[str]) -> list[str]:
+    """The columns of scorers that rows must be kept apart by, beyond those they are."""
+    return [name for name in _SCORERS if counts.get(name, 1) > 1 and name not in apart]
 
 
 def _cluster(name: str | None, schema: pl.Schema, apart: Sequence[str]) -> pl.Expr | None:

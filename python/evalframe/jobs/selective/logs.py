@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING
 import msgspec
 import polars as pl
 
+from evalframe.jobs.items.records import counts_of, scorers_of
 from evalframe.jobs.selective import ITEM, LABEL, PARTICIPANT, PREDICTION, SelectiveJob
 
 if TYPE_CHECKING:
     from evalframe.jobs.inputs import Opened
 
 _TRUTHS = {PREDICTION, LABEL, "loss", "correct"}
-_SCORERS, _POOLED = ("scorer", "score_name"), ("model", "task")
+_POOLED = ("model", "task")
 
 
 def as_answers(job: SelectiveJob, opened: Opened) -> tuple[SelectiveJob, Opened]:
@@ -35,10 +36,8 @@ def as_answers(job: SelectiveJob, opened: Opened) -> tuple[SelectiveJob, Opened]
     table = table.with_columns(
         expr.alias(role) for role, expr in roles.items() if role not in present
     )
-    numbers = pl.col("scorer", *_POOLED).n_unique(), pl.struct(_SCORERS).n_unique().alias("pairs")
-    scorers, *pooled, pairs = table.select(numbers).collect().row(0)
-    apart = _SCORERS if pairs > scorers else _SCORERS[: scorers > 1]
-    apart = tuple(name for name in apart if name not in job.by)
+    counts = counts_of(table, table.collect_schema())
+    apart = scorers_of(counts, job.by)
     notes = [*opened.notes]
     if PREDICTION in roles and PREDICTION not in present:
         empty = "an empty answer abstains, and one without a score"
@@ -46,9 +45,9 @@ def as_answers(job: SelectiveJob, opened: Opened) -> tuple[SelectiveJob, Opened]
     if apart:
         notes.append(f"Kept apart by {' and '.join(apart)}, of which there are several.")
     notes += [
-        f"{count} values of {name} are pooled; --by {name} keeps them apart."
-        for name, count in zip(_POOLED, pooled, strict=True)
-        if count > 1 and name not in job.by
+        f"{counts[name]} values of {name} are pooled; --by {name} keeps them apart."
+        for name in _POOLED
+        if counts[name] > 1 and name not in job.by
     ]
     job = msgspec.structs.replace(job, by=(*job.by, *apart))
     return job, replace(opened, table=table, notes=notes)
