@@ -18,13 +18,13 @@ FAMILY = {"core", "resample", "standard", *VERBS}
 MAY_IMPORT = {
     "core": set(),
     "resample": {"core"},
-    "evaluation": {"core", "resample"},
-    "comparison": {"core", "resample", "evaluation"},
-    "ranking": {"core", "resample", "evaluation", "comparison"},
+    "engine": {"core", "resample"},
+    "evaluation": {"core", "resample", "engine"},
+    "comparison": {"core", "resample", "engine", "evaluation"},
+    "ranking": {"core", "resample", "engine", "evaluation", "comparison"},
     "standard": {"core"},
     **dict.fromkeys(FAMILIES, FAMILY),
     "compat": {*FAMILY, *FAMILIES},
-    "engine": {"core"},
     "logs": {"core"},
     "jobs": {
         *(PUBLIC, *FAMILY, *FAMILIES),

@@ -1,0 +1,5 @@
+"""Where shards are computed: this machine's processes, Dask, Ray or any Executor.
+
+An engine runs a function over items, and repeats what a dead worker has not finished. Everything
+else is ours and the same for all: what a task is, what it returns, and how parts are added up.
+"""

@@ -1,0 +1,155 @@
+"""The one seam to engines: run a function over items, as values or as what went wrong.
+
+An adapter has two methods (`Engine`). `run` and `tree` are all that the rest of the package calls.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import platform
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+
+from evalframe.core.errors import EvalframeError
+
+Kind: TypeAlias = Literal["ok", "module", "input", "error"]
+
+
+class EngineError(EvalframeError):
+    """An engine cannot be reached, lost its workers, or cannot run our tasks."""
+
+
+class TaskError(EvalframeError):
+    """A task failed on a worker, for a reason that another try would not mend."""
+
+
+class Made(NamedTuple):
+    """What became of an item.
+
+    Attributes:
+        kind: `ok`; `module`: a module is missing on the worker; `input`: an error of ours, such
+            as a shard that cannot be read; `error`: anything else.
+        value: The result, or what went wrong as text.
+        seconds: Time of work.
+        worker: The process, as `host:pid`.
+    """
+
+    kind: Kind
+    value: Any
+    seconds: float
+    worker: str
+
+
+@dataclass(frozen=True)
+class Task:
+    """A function and what it needs, ready to travel.
+
+    The function and its constants are pickled here once, and unpickled on a worker only after the
+    modules have been imported. So a missing module is told as that, whatever the engine.
+
+    Attributes:
+        name: What it does, for progress and errors: "state", "merge", "split".
+        pickled: The function of one item.
+        modules: Modules of the user's metrics, imported first.
+    """
+
+    name: str
+    pickled: bytes
+    modules: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, function: Callable[[Any], Any], modules: Sequence[str] = ()) -> Task:
+        """A task that calls this function, of a module or a `functools.partial` of one."""
+        return cls(name, pickle.dumps(function), tuple(modules))
+
+
+class Engine(Protocol):
+    """An adapter to an engine."""
+
+    name: str
+
+    def check(self, seconds: float) -> int:
+        """The number of tasks at a time; `EngineError` if no worker answers within `seconds`."""
+
+    def stream(self, task: Task, items: Sequence[Any]) -> Iterator[tuple[int, Made]]:
+        """Run `call(task, item)` for all items; the places of items with what became of them.
+
+        Results come as they are ready. What is not finished is cancelled when the iterator is
+        closed. `EngineError` if workers are lost for good.
+        """
+
+
+Progress: TypeAlias = Callable[[str, int, int, Made], None]
+"""Called with the task's name, the numbers of finished and of all items, and what came last."""
+
+
+def call(task: Task, item: Any) -> Made:
+    """Run a task on this worker. What goes wrong is a value, which any driver can read."""
+    start, worker = time.perf_counter(), f"{platform.node()}:{os.getpid()}"
+
+    def made(kind: Kind, value: Any) -> Made:
+        return Made(kind, value, time.perf_counter() - start, worker)
+
+    try:
+        function = _loaded(task)
+    except ImportError as error:
+        return made("module", str(error))
+    try:
+        return made("ok", function(item))
+    except MemoryError:
+        raise
+    except EvalframeError as error:
+        return made("input", str(error))
+    except Exception as error:
+        return made("error", f"{type(error).__name__}: {error}")
+
+
+@lru_cache(maxsize=16)
+def _loaded(task: Task) -> Callable[[Any], Any]:
+    for module in task.modules:
+        import_module(module)
+    function: Callable[[Any], Any] = pickle.loads(task.pickled)
+    return function
+
+
+def run(
+    engine: Engine, task: Task, items: Sequence[Any], progress: Progress | None = None
+) -> list[Any]:
+    """The results of a task in the order of the items; `TaskError` at the first that failed."""
+    results: list[Any] = [None] * len(items)
+    stream = engine.stream(task, items)
+    for done, (place, made) in enumerate(stream, 1):
+        if made.kind != "ok":
+            close = getattr(stream, "close", None)
+            if close is not None:
+                close()
+            raise TaskError(_told(task, items[place], made))
+        results[place] = made.value
+        if progress is not None:
+            progress(task.name, done, len(items), made)
+    return results
+
+
+def tree(
+    engine: Engine,
+    task: Task,
+    parts: Sequence[Any],
+    arity: int = 16,
+    progress: Progress | None = None,
+) -> Any:
+    """One result of all parts, by a task that takes up to `arity` of them and makes one."""
+    while len(parts) > 1:
+        batches = [parts[first : first + arity] for first in range(0, len(parts), arity)]
+        parts = run(engine, task, batches, progress)
+    return parts[0]
+
+
+def _told(task: Task, item: Any, made: Made) -> str:
+    if made.kind == "module":
+        return f"worker {made.worker} lacks a module ({made.value}); install it on all workers"
+    return f"{task.name} of {item}: {made.value}"
