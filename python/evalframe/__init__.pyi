@@ -2,6 +2,7 @@
 
 from evalframe import (
     compat as compat,
+    engine as engine,
     logs as logs,
     rag as rag,
     replication as replication,

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import get_context
+from multiprocessing import current_process, get_context
+from pathlib import Path
 from typing import Any
 
 from evalframe.engine.protocol import EngineError, Made, Task, call
+
+ONE_THREAD = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+"""Environment of workers that we start: they share the cores of one machine."""
 
 
 @dataclass
@@ -19,31 +25,96 @@ class OnExecutor:
 
     executor: Executor
     name: str = "executor"
+    scratch: Path | None = None
 
     def check(self, seconds: float) -> int:
         """The number of its workers."""
+        context = getattr(self.executor, "_mp_context", None)
+        if context is not None and context.get_start_method() == "fork":
+            raise EngineError(
+                "the executor forks its workers, which Polars does not survive; make it with "
+                "mp_context=multiprocessing.get_context('spawn')"
+            )
         return int(getattr(self.executor, "_max_workers", None) or os.cpu_count() or 1)
+
+    def each(
+        self, function: Callable[..., Any], args: tuple[Any, ...], seconds: float
+    ) -> dict[str, Any]:
+        """What one worker says: all of them run on one machine, in one environment."""
+        try:
+            return {self.name: self.executor.submit(function, *args).result()}
+        except BrokenProcessPool as error:
+            raise _dead() from error
+        except Exception as error:
+            return {self.name: error}
 
     def stream(self, task: Task, items: Sequence[Any]) -> Iterator[tuple[int, Made]]:
         """See `Engine`."""
         places: dict[Future[Made], int] = {}
         try:
-            places = {
-                self.executor.submit(call, task, item): place for place, item in enumerate(items)
-            }
+            for place, item in enumerate(items):
+                places[self.executor.submit(call, task, item)] = place
             for future in as_completed(places):
                 yield places[future], future.result()
         except BrokenProcessPool as error:
-            raise EngineError(
-                "a worker of the executor died, and it restarts none; use Dask or Ray, or run "
-                "again with a state store, which keeps finished shards"
-            ) from error
+            raise _dead() from error
         finally:
             for future in places:
                 future.cancel()
 
 
+@contextmanager
+def processes(workers: int) -> Iterator[OnExecutor]:
+    """Processes of one thread each, ended with the block, at once if it fails."""
+    refuse_workers()
+    pool = spawned(workers)
+    with environment(ONE_THREAD):
+        try:
+            yield OnExecutor(pool, f"processes:{workers}")
+        except BaseException:
+            for process in [*(pool._processes or {}).values()]:  # nobody waits for their results
+                process.terminate()
+            raise
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
 def spawned(workers: int) -> ProcessPoolExecutor:
-    """Processes of one thread each. Polars does not survive a fork, so they are spawned."""
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # inherited; this process has loaded Polars
-    return ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+    """New processes: Polars does not survive a fork."""
+    return ProcessPoolExecutor(workers, get_context("spawn"), initializer=_ignore_interrupts)
+
+
+def refuse_workers() -> None:
+    """Raise EngineError where a worker imports the program that has started it."""
+    if getattr(current_process(), "_inheriting", False):
+        raise EngineError(
+            "workers import this program to begin with, so it would start workers without end; "
+            "put what it does under: if __name__ == '__main__':"
+        )
+
+
+@contextmanager
+def environment(values: Mapping[str, str]) -> Iterator[None]:
+    """Set environment variables, which new processes inherit, for the time of a block."""
+    before = {name: os.environ.get(name) for name in values}
+    os.environ.update(values)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def _ignore_interrupts() -> None:
+    """Leave Ctrl-C, which a terminal sends to all processes, to the one that started us."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _dead() -> EngineError:
+    return EngineError(
+        "a worker of the executor died, and it restarts none; use Dask or Ray, or run again with "
+        "a state store, which keeps finished shards"
+    )

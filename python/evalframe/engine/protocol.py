@@ -13,7 +13,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from evalframe.core.errors import EvalframeError
 
@@ -28,6 +29,20 @@ class TaskError(EvalframeError):
     """A task failed on a worker, for a reason that another try would not mend."""
 
 
+class Counted(NamedTuple):
+    """A result with how much was read for it, which is shown while a job runs.
+
+    Attributes:
+        value: The result.
+        rows: Rows that were read.
+        size: Bytes that were read.
+    """
+
+    value: Any
+    rows: int = 0
+    size: int = 0
+
+
 class Made(NamedTuple):
     """What became of an item.
 
@@ -37,12 +52,16 @@ class Made(NamedTuple):
         value: The result, or what went wrong as text.
         seconds: Time of work.
         worker: The process, as `host:pid`.
+        rows: Rows that were read, if the function returns `Counted`.
+        size: Bytes that were read, likewise.
     """
 
     kind: Kind
     value: Any
     seconds: float
     worker: str
+    rows: int = 0
+    size: int = 0
 
 
 @dataclass(frozen=True)
@@ -65,16 +84,33 @@ class Task:
     @classmethod
     def of(cls, name: str, function: Callable[[Any], Any], modules: Sequence[str] = ()) -> Task:
         """A task that calls this function, of a module or a `functools.partial` of one."""
-        return cls(name, pickle.dumps(function), tuple(modules))
+        try:
+            pickled = pickle.dumps(function)
+        except Exception as error:  # pickle has no one class for what it cannot do
+            raise EngineError(f"{name}: cannot be sent to workers: {error}") from error
+        return cls(name, pickled, tuple(modules))
 
 
+@runtime_checkable
 class Engine(Protocol):
-    """An adapter to an engine."""
+    """An adapter to an engine.
+
+    Attributes:
+        name: For messages.
+        scratch: A folder for files between tasks that all workers and this process see, if there
+            is one. Whoever opens the engine removes it.
+    """
 
     name: str
+    scratch: Path | None
 
     def check(self, seconds: float) -> int:
         """The number of tasks at a time; `EngineError` if no worker answers within `seconds`."""
+
+    def each(
+        self, function: Callable[..., Any], args: tuple[Any, ...], seconds: float
+    ) -> dict[str, Any]:
+        """What a function returns on each worker, or the error that it raised there."""
 
     def stream(self, task: Task, items: Sequence[Any]) -> Iterator[tuple[int, Made]]:
         """Run `call(task, item)` for all items; the places of items with what became of them.
@@ -100,13 +136,16 @@ def call(task: Task, item: Any) -> Made:
     except ImportError as error:
         return made("module", str(error))
     try:
-        return made("ok", function(item))
+        value = function(item)
     except MemoryError:
         raise
     except EvalframeError as error:
         return made("input", str(error))
     except Exception as error:
         return made("error", f"{type(error).__name__}: {error}")
+    if isinstance(value, Counted):
+        return made("ok", value.value)._replace(rows=value.rows, size=value.size)
+    return made("ok", value)
 
 
 @lru_cache(maxsize=16)

@@ -1,0 +1,168 @@
+"""Engines as a caller names them, opened for one job and left as they were found.
+
+What we start (processes, a cluster of this machine) we stop. What we join we only look at: are
+there workers, have they our versions, and do they see the folder for files between tasks?
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from evalframe.core.errors import ParameterError, did_you_mean
+from evalframe.engine.executors import OnExecutor, processes
+from evalframe.engine.protocol import Engine, EngineError
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+AnyEngine: TypeAlias = "str | Executor | Client | Engine | On"
+"""What `engine=` takes."""
+
+NAMES = ("dask", "dask://host:port", "ray", "ray://host:port", "processes", "processes:N")
+
+_SECONDS = 10.0
+"""How long an engine may take to show a worker."""
+
+
+@dataclass(frozen=True)
+class On:
+    """An engine, and where its workers may keep files. Made by `on`."""
+
+    engine: str | Executor | Client | Engine
+    scratch: Path | None
+
+
+def on(engine: str | Executor | Client | Engine, *, scratch: str | Path | None = None) -> On:
+    """Name an engine together with a folder for files between its tasks.
+
+    Args:
+        engine: As for `engine=`: a Dask client, `"ray"`, an executor, or one of the names.
+        scratch: A folder that exists and that all workers and this process see, such as one of
+            a network file system. Files of a job go to a folder of their own in it, which is
+            removed at the end. By default the temporary folder of this machine, if all workers
+            see it.
+
+    Returns:
+        What `engine=` takes.
+
+    Raises:
+        ParameterError: `scratch` is no folder.
+
+    Examples:
+        >>> import evalframe as ef
+        >>> ef.engine.on("processes:2", scratch="/tmp").engine
+        'processes:2'
+    """
+    if scratch is not None and not Path(scratch).is_dir():
+        raise ParameterError(f"scratch must be a folder that exists, got {str(scratch)!r}")
+    return On(engine, None if scratch is None else Path(scratch).absolute())
+
+
+@contextmanager
+def opened(engine: AnyEngine, seconds: float = _SECONDS) -> Iterator[Engine]:
+    """An engine that answers, with our versions on its workers, for the time of a block.
+
+    `EngineError` if it does not answer in time, or a worker lacks evalframe or has another
+    version; `ParameterError` if it is none.
+    """
+    given = engine if isinstance(engine, On) else On(engine, None)
+    if isinstance(given.engine, Engine):  # opened by somebody else
+        yield given.engine
+        return
+    with _adapter(given.engine, seconds) as adapter, _folder(given.scratch) as folder:
+        adapter.check(seconds)
+        _check_versions(adapter.each(version, ("evalframe",), seconds), "evalframe")
+        _check_versions(adapter.each(version, ("polars",), seconds), "polars")
+        seen = adapter.each(os.path.exists, (str(folder),), seconds)
+        blind = [worker for worker, exists in seen.items() if exists is not True]
+        if not blind:
+            adapter.scratch = folder
+        elif given.scratch is not None:
+            raise EngineError(
+                f"{_workers(blind)} of {len(seen)} do not see scratch={str(given.scratch)!r}; "
+                "name a folder that all of them share"
+            )
+        yield adapter
+
+
+def _adapter(
+    engine: str | Executor | Client | Engine, seconds: float
+) -> AbstractContextManager[Engine]:
+    """An adapter to an engine; what it starts ends with the block."""
+    if isinstance(engine, Executor):
+        return _as_it_is(OnExecutor(engine))
+    name = str(engine)
+    if isinstance(engine, str) and (own := re.fullmatch(r"processes(?::([1-9]\d*))?", name)):
+        return processes(int(own[1] or _cores()))
+    raise ParameterError(
+        f"engine must be a Dask client, an executor of concurrent.futures, or a name, got "
+        f"{engine!r}.{did_you_mean(name, NAMES)} Names: {', '.join(NAMES)}"
+    )
+
+
+@contextmanager
+def _as_it_is(adapter: Engine) -> Iterator[Engine]:
+    yield adapter
+
+
+def _cores() -> int:
+    """The cores that this process may use."""
+    allowed = getattr(os, "sched_getaffinity", None)  # not everywhere
+    return len(allowed(0)) if allowed else os.cpu_count() or 1
+
+
+_REMOVES = """
+import os, shutil, sys
+sys.stdin.read()
+while os.path.exists(sys.argv[1]):
+    shutil.rmtree(sys.argv[1], ignore_errors=True)
+"""
+
+
+@contextmanager
+def _folder(parent: Path | None) -> Iterator[Path]:
+    """A new folder, removed at the end, even if this process is killed.
+
+    A small process of its own session waits until its standard input ends, as it does when we
+    close it or are killed, and removes the folder.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="evalframe-", dir=parent))
+    remover = subprocess.Popen(
+        [sys.executable, "-ISc", _REMOVES, str(folder)],
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+    )
+    try:
+        yield folder
+    finally:
+        remover.communicate()
+
+
+def _check_versions(answers: dict[str, Any], package: str) -> None:
+    """Raise EngineError unless all workers have the version of this process."""
+    ours = version(package)
+    for worker, answer in answers.items():
+        if answer != ours:
+            found = (
+                f"{package} {answer}" if isinstance(answer, str) else f"no {package}: {answer!r}"
+            )
+            raise EngineError(
+                f"worker {worker} has {found}, and this process has {ours}; install the same on "
+                f"all workers: pip install {package}=={ours}"
+            )
+
+
+def _workers(names: list[str]) -> str:
+    few = ", ".join(names[:3]) + ", ..." * (len(names) > 3)
+    return f"worker{'s' * (len(names) > 1)} {few}"

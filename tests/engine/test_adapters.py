@@ -1,0 +1,48 @@
+"""What every adapter does: results with their places, what went wrong as values, an end."""
+
+import multiprocessing
+import os
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
+
+import pytest
+
+import evalframe as ef
+from evalframe.core.errors import ParameterError
+from evalframe.engine.opening import opened
+from evalframe.engine.protocol import EngineError, Task, run, tree
+
+
+@pytest.fixture(scope="module")
+def engine():
+    with opened("processes:2") as engine:
+        yield engine
+
+
+def test_results_come_back_in_the_order_of_items(engine):
+    assert run(engine, Task.of("powers", partial(pow, 2)), [*range(20)]) == [
+        2**n for n in range(20)
+    ]
+    assert tree(engine, Task.of("sum", sum), [*range(100)], arity=3) == 4950
+    assert engine.check(1) == 2
+
+
+def test_scratch_is_seen_by_workers_and_gone_at_the_end():
+    for folder in (None, "/tmp"):
+        with opened(ef.engine.on(ThreadPoolExecutor(1), scratch=folder)) as engine:
+            scratch = engine.scratch
+            (scratch / "sub").mkdir()
+            assert run(engine, Task.of("look", os.listdir), [scratch]) == [["sub"]]
+        assert not scratch.exists()
+
+
+def test_an_engine_is_refused_that_is_none():
+    with pytest.raises(ParameterError, match=r"got 'dsak'\. Did you mean 'dask'\? Names: dask"):
+        opened("dsak").__enter__()
+    with pytest.raises(ParameterError, match=r"an executor of concurrent.futures.*got 7"):
+        opened(7).__enter__()
+    with pytest.raises(ParameterError, match=r"scratch must be a folder that exists"):
+        ef.engine.on("processes:2", scratch="/absent")
+    forks = ProcessPoolExecutor(1, multiprocessing.get_context("fork"))
+    with pytest.raises(EngineError, match=r"forks its workers.*get_context"):
+        opened(forks).__enter__()
