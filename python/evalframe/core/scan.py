@@ -171,7 +171,7 @@ _UNTYPED = ("CSV", "JSON lines")
 """Formats without a schema of their own: it is inferred from all rows, so numbers may widen."""
 
 
-class _Source(NamedTuple):
+class Part(NamedTuple):
     """A table file, its format and its lazy scan with the columns of its partition."""
 
     file: File
@@ -181,15 +181,22 @@ class _Source(NamedTuple):
 
     @property
     def name(self) -> str:
+        """The name of the file, for messages."""
         return self.file.name
 
 
-def _open(file: File, texts: Collection[str] = ()) -> _Source:
-    """Open a file just far enough to know its columns."""
+def open_each(files: Sequence[File], texts: Collection[str] = ()) -> list[Part]:
+    """Open files just far enough to know their columns, which must be alike."""
+    parts = [_open(file, texts) for file in files]
+    check_alike(parts)
+    return parts
+
+
+def _open(file: File, texts: Collection[str]) -> Part:
     if file.version is not None:
         with reading(file.name):
             table = pl.scan_delta(location(file.path), version=file.version)
-            return _source(file, "Delta", table)
+            return _part(file, "Delta", table)
     name, path, suffix = file.name, file.path, file.path.suffix.lower()
     if suffix not in FORMATS:
         raise InputError(f"{name}: unknown format {suffix!r}; known: {', '.join(FORMATS)}")
@@ -204,19 +211,26 @@ def _open(file: File, texts: Collection[str] = ()) -> _Source:
     with reading(name, f"is it {format}, and whole?"):
         table = scan(path, texts) if format in _UNTYPED else scan(location(path))
         table = table.with_columns(pl.lit(value, pl.String).alias(key) for key, value in file.keys)
-        source = _source(file, format, table)
-    if format == "Parquet" and size <= _LOOKED_THROUGH and not is_remote(path):
-        check_parquet(path, name)
-    return source
+        return _part(file, format, table)
 
 
-def _source(file: File, format: str, table: pl.LazyFrame) -> _Source:
+def check_pages(file: File) -> None:
+    """Look through a small Parquet file, whose damage could end the process that reads it."""
+    path = file.path
+    if file.version is None and path.suffix.lower() == ".parquet" and not is_remote(path):
+        with reading(file.name):
+            size = path.stat().st_size
+        if size <= _LOOKED_THROUGH:
+            check_parquet(path, file.name)
+
+
+def _part(file: File, format: str, table: pl.LazyFrame) -> Part:
     schema = table.collect_schema()
     for column in schema:
         if fault := _unusable(column):
             raise InputError(f"{file.name}: {fault}; rename column {column!r}")
     known = replace(file, rows=partial(_count, table), columns=tuple(schema))
-    return _Source(known, format, table, schema)
+    return Part(known, format, table, schema)
 
 
 def open_files(
@@ -226,14 +240,15 @@ def open_files(
 
     Of formats without types, `texts` are columns to be read as text.
     """
-    sources = [_open(file, texts) for file in files]
-    _check_same_columns(sources)
+    sources = open_each(files, texts)
+    for source in sources:
+        check_pages(source.file)
     names = sources[0].schema.names()
     tables = [table.select(names) for table in _tables(sources)]
     return pl.concat(tables, how="vertical_relaxed"), [source.file for source in sources]
 
 
-def _tables(sources: Sequence[_Source]) -> Iterator[pl.LazyFrame]:
+def _tables(sources: Sequence[Part]) -> Iterator[pl.LazyFrame]:
     """One scan of all Parquet files that follow each other and are alike; thousands are no burden.
 
     Polars would find partitions by itself, but also those above the folder given.
@@ -253,9 +268,10 @@ def _tables(sources: Sequence[_Source]) -> Iterator[pl.LazyFrame]:
         yield table.drop(_PATH)
 
 
-def _check_same_columns(sources: Sequence[_Source]) -> None:
-    first = sources[0]
+def check_alike(sources: Sequence[Part]) -> None:
+    """Raise InputError if a column is missing in one part, or of another type."""
     for other in sources[1:]:
+        first = sources[0]
         for column in [*first.schema, *(set(other.schema) - set(first.schema))]:
             here, there = first.schema.get(column), other.schema.get(column)
             if here != there and not _widens(here, there, first, other):
@@ -265,9 +281,7 @@ def _check_same_columns(sources: Sequence[_Source]) -> None:
                 )
 
 
-def _widens(
-    here: pl.DataType | None, there: pl.DataType | None, first: _Source, other: _Source
-) -> bool:
+def _widens(here: pl.DataType | None, there: pl.DataType | None, first: Part, other: Part) -> bool:
     """True if two numeric dtypes differ only because they were inferred from different rows."""
     inferred = first.format in _UNTYPED or other.format in _UNTYPED
     return (

@@ -1,0 +1,272 @@
+"""Shards: the parts of a table that workers read, each by itself.
+
+The driver finds the files, looks at their columns and sizes, and reads no rows. What travels is a
+plan of Polars over a few files, or over some rows of a large one.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from evalframe.core.errors import InputError, ParameterError, needing
+from evalframe.core.remote import is_remote, location
+from evalframe.core.scan import File, Part, check_alike, check_pages, find, open_each, reading
+from evalframe.core.tables import lazy
+
+_TASK, _LARGE = 64 << 20, 512 << 20
+"""Bytes of a task, about; and of a file that is always divided."""
+
+_LEAST = 1 << 17
+"""Bytes that take as long to read as it takes to open a file."""
+
+_MOST = 5_000
+"""Tasks of a run, at most: a scheduler has 2 to 3 ms of work for each."""
+
+
+@dataclass(frozen=True)
+class Shard:
+    """Rows that one worker reads.
+
+    Attributes:
+        name: What messages call it.
+        rows: The rows: a frame in memory, or a plan.
+        size: Bytes that are read, about.
+        files: The files that the plan reads.
+    """
+
+    name: str
+    rows: Any
+    size: int
+    files: tuple[File, ...] = ()
+
+    def scan(self) -> pl.LazyFrame:
+        """The rows, on the worker. A small damaged file is found before Polars reads it."""
+        for file in self.files:
+            check_pages(file)
+        rows: pl.LazyFrame = self.rows.lazy()
+        return rows
+
+    def with_columns(self, *exprs: pl.Expr) -> Shard:
+        """The same rows with further columns."""
+        return replace(self, rows=self.rows.with_columns(*exprs))
+
+    def count(self) -> int:
+        """The number of its rows; of Parquet files their footers know it."""
+        with reading(self.name):
+            return int(self.rows.lazy().select(pl.len()).collect().item())
+
+    def divided(self, most: float) -> Iterator[Shard]:
+        """Parts of about so many bytes: a Parquet file between its row groups, or a Delta table."""
+        ends = self._ends(round(self.size / most)) if self.files and self.size > 2 * most else []
+        if len(ends) < 2:
+            yield self
+            return
+        for first, end in itertools.pairwise([0, *ends]):
+            rows = self.rows.slice(first, end - first)
+            name = f"{self.name}, rows {first:,} to {end - 1:,}"
+            yield replace(self, name=name, rows=rows, size=self.size * (end - first) // ends[-1])
+
+    def _ends(self, parts: int) -> list[int]:
+        """Where so many parts end, in rows; nothing if the file cannot be divided."""
+        file = self.files[0]
+        if file.version is not None:
+            rows = self.count()
+            return [rows * number // parts for number in range(1, parts + 1)]
+        if file.path.suffix.lower() != ".parquet":
+            return []
+        import numpy as np
+        from pyarrow import parquet
+
+        with reading(file.name), file.path.open("rb") as stored:
+            footer = parquet.ParquetFile(stored).metadata
+        groups = range(footer.num_row_groups)
+        ends = np.cumsum([footer.row_group(number).num_rows for number in groups])
+        near = np.searchsorted(ends, ends[-1] / parts * np.arange(1, parts + 1))
+        return [int(end) for end in np.unique(ends[near.clip(max=len(ends) - 1)])]
+
+    def __str__(self) -> str:
+        """Its name."""
+        return self.name
+
+
+@dataclass(frozen=True)
+class Shards:
+    """A table in shards.
+
+    Attributes:
+        parts: A shard for each file or frame.
+        schema: The columns of all, as they are when the shards are read as one table.
+        names: What was asked for, to be looked up again.
+        stamps: Size and time of change of each file when it was opened.
+    """
+
+    parts: Sequence[Shard]
+    schema: pl.Schema
+    names: tuple[str, ...] = ()
+    stamps: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
+
+    def batches(self, slots: int) -> list[Shard]:
+        """Shards for so many workers at a time, none too large or too small for a task.
+
+        Small shards are read together, in the order given. Large files are divided. There are at
+        least as many tasks as slots, if the rows suffice.
+        """
+        import numpy as np
+
+        whole = sum(part.size for part in self.parts)
+        most = min(_LARGE, max(_TASK, whole / slots)) / 2
+        pieces = [piece for part in self.parts for piece in part.divided(most)]
+        ends = np.cumsum([max(piece.size, _LEAST) for piece in pieces])
+        tasks = min(max(-(-int(ends[-1]) // _TASK), slots), _MOST, len(pieces))
+        middles = ends - np.diff(ends, prepend=0) / 2
+        numbers = (middles * (tasks / ends[-1])).astype(np.int64).tolist()
+        groups = itertools.groupby(zip(numbers, pieces, strict=True), key=lambda each: each[0])
+        return [_joined([piece for _, piece in group]) for _, group in groups]
+
+    def with_columns(self, *exprs: pl.Expr) -> Shards:
+        """The same rows with further columns."""
+        schema = pl.LazyFrame(schema=self.schema).with_columns(*exprs).collect_schema()
+        parts = [part.with_columns(*exprs) for part in self.parts]
+        return replace(self, parts=parts, schema=schema)
+
+    def with_row_index(self, name: str) -> Shards:
+        """The same rows, numbered as those of one table."""
+        starts = itertools.accumulate((part.count() for part in self.parts), initial=0)
+        parts = [
+            replace(part, rows=part.rows.with_row_index(name, offset=start))
+            for part, start in zip(self.parts, starts, strict=False)
+        ]
+        schema = pl.LazyFrame(schema=self.schema).with_row_index(name).collect_schema()
+        return replace(self, parts=parts, schema=schema)
+
+    def __add__(self, other: Shards) -> Shards:
+        """The rows of both, whose columns that are read are of the same types."""
+        parts, names = [*self.parts, *other.parts], (*self.names, *other.names)
+        return Shards(parts, self.schema, names, {**self.stamps, **other.stamps})
+
+    def check_unchanged(self) -> None:
+        """Raise InputError if a file has been changed since it was opened."""
+        for path, stamp in self.stamps.items():
+            with reading(location(path)):
+                now = _stamp(path)
+            if now != stamp:
+                raise InputError(
+                    f"{location(path)} was changed while it was read ({stamp[0]:,} bytes before, "
+                    f"{now[0]:,} now); run again when nobody writes to it"
+                )
+
+    def appeared(self) -> list[str]:
+        """Files that have appeared since: they are in no result."""
+        files = find(self.names)
+        paths = [_absolute(file.path) for file in files if file.version is None]
+        return [location(path) for path in paths if path not in self.stamps]
+
+
+def shards_of(source: Any) -> Shards:
+    """The shards of a source, whose columns are checked here.
+
+    Args:
+        source: A file, glob, folder, URL or Delta table; a list of those, or of Polars frames.
+            Paths must be the same on all workers. Of lazy frames the plans travel.
+
+    Returns:
+        A shard for each file and frame. A Delta table is that of its version now.
+
+    Raises:
+        InputError: A file cannot be read, or a column is of different types in two.
+        ParameterError: The source is nothing of that.
+
+    Examples:
+        >>> days = [pl.DataFrame({"loss": [0.5]}), pl.DataFrame({"loss": [1.0, 0.0]})]
+        >>> [shard.count() for shard in shards_of(days).parts]
+        [1, 2]
+    """
+    if isinstance(source, Shards):
+        return source
+    listed = [source] if isinstance(source, str | Path) else source
+    if not isinstance(listed, Sequence) or not listed:
+        raise ParameterError(
+            "an engine reads shards: a file, glob, folder or URL, or a list of those or of frames; "
+            f"got {'an empty list' if isinstance(listed, Sequence) else type(source).__name__}"
+        )
+    names = tuple(str(each) for each in listed if isinstance(each, str | Path))
+    files = [replace(file, path=_absolute(file.path)) for file in find(names)]
+    stamps = {file.path: _stamp(file.path) for file in files if file.version is None}
+    frames = {
+        f"frame {number}": each
+        for number, each in enumerate(listed)
+        if not isinstance(each, str | Path)
+    }
+    parts = open_each(files)
+    for name, frame in frames.items():
+        table = lazy(frame)
+        parts.append(Part(File(name, Path()), "frame", table, table.collect_schema()))
+    check_alike(parts)
+    schema = _common(parts)
+    shards = []
+    for part in parts:
+        rows: Any = _as(frames.get(part.name, part.scan), part.schema, schema)
+        file = replace(part.file, rows=0)  # the plan that would count them need not travel
+        if part.name in frames:
+            is_here = isinstance(rows, pl.DataFrame)
+            shards.append(Shard(part.name, rows, rows.estimated_size() if is_here else _TASK))
+        elif file.version is None:
+            shards.append(Shard(part.name, rows, stamps[file.path][0], (file,)))
+        else:
+            shards.append(Shard(part.name, rows, _size_of_table(file), (file,)))
+    return Shards(shards, schema, names, stamps)
+
+
+def _common(parts: Sequence[Part]) -> pl.Schema:
+    """The columns of all parts as one table: numbers are as wide as in the widest."""
+    order = parts[0].schema.names()
+    kinds = [pl.LazyFrame(schema=schema).select(order) for schema in _kinds(parts)]
+    return pl.concat(kinds, how="vertical_relaxed").collect_schema()
+
+
+def _kinds(parts: Sequence[Part]) -> list[pl.Schema]:
+    """Their schemas, equal ones once."""
+    return list({str(part.schema): part.schema for part in parts}.values())
+
+
+def _as(rows: Any, mine: pl.Schema, schema: pl.Schema) -> Any:
+    """The rows with the columns and types of all shards."""
+    widened = {name: dtype for name, dtype in schema.items() if mine[name] != dtype}
+    rows = rows.select(schema.names()) if mine.names() != schema.names() else rows
+    return rows.cast(widened) if widened else rows
+
+
+def _joined(shards: Sequence[Shard]) -> Shard:
+    """One shard of the rows of several."""
+    if len(shards) == 1:
+        return shards[0]
+    are_here = all(isinstance(shard.rows, pl.DataFrame) for shard in shards)
+    rows = pl.concat([shard.rows if are_here else shard.rows.lazy() for shard in shards])
+    files = dict.fromkeys(file for shard in shards for file in shard.files)
+    name = f"{len(shards)} shards, {shards[0].name} to {shards[-1].name}"
+    return Shard(name, rows, sum(shard.size for shard in shards), tuple(files))
+
+
+def _size_of_table(file: File) -> int:
+    """Bytes of the files of a Delta table."""
+    with needing("delta", "a Delta table"):
+        from deltalake import DeltaTable
+    actions = DeltaTable(location(file.path), version=file.version).get_add_actions(flatten=True)
+    return int(pl.DataFrame(actions)["size_bytes"].sum())
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Size and time of change; of an object store the size alone."""
+    with reading(location(path)):
+        status = path.stat()
+    return status.st_size, getattr(status, "st_mtime_ns", 0)
+
+
+def _absolute(path: Path) -> Path:
+    return path if is_remote(path) else path.absolute()
