@@ -15,7 +15,7 @@ import base64
 import io
 import itertools
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -205,16 +205,22 @@ def read_states(table: Frame) -> States[pl.DataFrame]:
     keys = Keys.of(header["by"])
     cluster = header["cluster"]
     blocks = [_block(forest.leaves, uses) for uses in header["blocks"]]
+    public = keys.restore() | ({} if cluster is None else {CLUSTER: cluster})
+    return States(keys, cluster, forest, blocks, block_tables(state, blocks, public))
+
+
+def block_tables(
+    state: pl.DataFrame, blocks: Sequence[Block], public: Mapping[str, str]
+) -> list[pl.DataFrame]:
+    """The additive table of each block, with internal names for the public ones of groups."""
     numbered = state.lazy().with_columns(_number(state.schema[BLOCK]))
     parts = []
     for number, block in enumerate(blocks):
-        public = {name: inner for inner, name in keys.restore().items()}
-        if cluster is not None:
-            public[cluster] = CLUSTER
-        public |= {f":{name}": name for name in block.all_sums}
-        rows = numbered.filter(pl.col(BLOCK) == number).rename(public)
-        parts.append(rows.select(*public.values(), *block.units, LEVEL))
-    return States(keys, cluster, forest, blocks, pl.collect_all(parts))
+        names = {name: inner for inner, name in public.items()}
+        names |= {f":{name}": name for name in block.all_sums}
+        rows = numbered.filter(pl.col(BLOCK) == number).rename(names)
+        parts.append(rows.select(*names.values(), *block.units, LEVEL))
+    return pl.collect_all(parts)
 
 
 def _header(states: States[pl.LazyFrame]) -> dict[str, Any]:
