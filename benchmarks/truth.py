@@ -18,7 +18,8 @@ import polars as pl
 import evalframe as ef
 from benchmarks.measure import Figure
 from benchmarks.worlds import CLUSTER, SYSTEM, WORLD, Family, families
-from evalframe.evaluation import cluster_of, estimates_of, states_of
+from evalframe.core.asked import states_of
+from evalframe.evaluation import cluster_of, estimates_of
 from evalframe.resample.draws import GROUPS, Pool, Weights, groups_left_out, left_out, pools
 from evalframe.resample.intervals import INTERVALS, Sample, adjusted_p_values, bootstrap_spread
 from evalframe.resample.nested import contract

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, cast, overload
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, cast, overload
 
 import polars as pl
 
+from evalframe.core.asked import AnyMetric, as_exprs, states_of
 from evalframe.core.choices import check_choice
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import Foreign, any_frame, like_input
-from evalframe.core.metric import MetricExpr
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import By, Frame, IntoExpr
 
@@ -19,8 +18,6 @@ if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
     from evalframe.core.states import Plan, States
     from evalframe.resample.methods import Method
-
-AnyMetric: TypeAlias = pl.Expr | Callable[..., MetricExpr]
 
 
 @like_input
@@ -238,33 +235,6 @@ def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
     return estimates_of(states, resample).lazy()
 
 
-def states_of(
-    frame: Frame,
-    metrics: AnyMetric | Sequence[AnyMetric],
-    *,
-    by: By = None,
-    weight: IntoExpr | None = None,
-    cluster: IntoExpr | None = None,
-) -> States[pl.LazyFrame]:
-    """States of metrics, whose tables can be collected together with other queries."""
-    from evalframe.core import tables
-    from evalframe.core.states import States
-
-    lazy = tables.lazy(frame)
-    exprs = as_exprs(metrics, weight)
-    keys = tables.Keys.of(by)
-    if reserved := [name for name in keys.names if name.startswith(":")]:
-        raise ParameterError(
-            "names that begin with a colon are those of a state; rename the key "
-            f"{reserved[0]!r} with .alias(...)"
-        )
-    bounds = tables.declared(exprs, "its shards do not add up")
-    tables.check_units(bounds, keys)
-    clusters = [] if cluster is None else [as_expr(cluster)]
-    tables.check_columns(lazy, exprs, *keys.exprs, *clusters)
-    return States.of(lazy, bounds, keys, *clusters)
-
-
 def estimates_of(states: States[pl.DataFrame], resample: Method | None) -> pl.DataFrame:
     """The result table of collected states."""
     from evalframe.core import tables
@@ -280,40 +250,6 @@ def estimates_of(states: States[pl.DataFrame], resample: Method | None) -> pl.Da
 
 
 _ROW = ":row"
-
-
-def as_exprs(
-    metrics: AnyMetric | Sequence[AnyMetric], weight: IntoExpr | None = None
-) -> list[pl.Expr]:
-    """Metrics as expressions; functions are called with their default columns."""
-    is_one = isinstance(metrics, str | pl.Expr) or callable(metrics)
-    listed: list[Any] = [metrics] if is_one else list(metrics)  # type: ignore[arg-type]
-    if not listed:
-        raise ParameterError("no metrics were given; name at least one, such as ef.aurc()")
-    return [_as_expr(metric, weight) for metric in listed]
-
-
-def _as_expr(metric: Any, weight: IntoExpr | None) -> pl.Expr:
-    if callable(metric) and not isinstance(metric, pl.Expr):
-        if not hasattr(metric, "preset"):  # a declared metric says itself what it lacks
-            try:
-                inspect.signature(metric).bind()
-            except TypeError as error:
-                name = getattr(metric, "__name__", repr(metric))
-                raise ParameterError(f"{name} must be called: {error}, as in {name}(...)") from None
-        metric = metric()
-    if not isinstance(metric, pl.Expr):
-        raise ParameterError(
-            f"expected metrics such as ef.aurc() or Polars expressions, got {metric!r}"
-        )
-    if weight is None:
-        return metric
-    if not isinstance(metric, MetricExpr):
-        raise ParameterError(
-            f"{metric.meta.output_name()!r} declares no state and cannot take `weight`; "
-            "write the weight into the expression"
-        )
-    return metric.bound.reweighted(weight)
 
 
 def cluster_of(method: Method) -> pl.Expr | None:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
+from evalframe.core.asked import AnyMetric, as_exprs
 from evalframe.core.choices import check_choice
 from evalframe.core.errors import Argument, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.evaluation import AnyMetric, as_exprs, named_cluster
+from evalframe.evaluation import named_cluster
 
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound

@@ -4,10 +4,11 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
+from evalframe.core.asked import states_of
 from evalframe.core.nested import estimates
 from evalframe.core.states import States
 from evalframe.core.tables import Keys
-from evalframe.evaluation import estimates_of, states_of
+from evalframe.evaluation import estimates_of
 
 ITEMS = pl.DataFrame(
     {

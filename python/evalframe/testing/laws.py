@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from evalframe.core import tables
+from evalframe.core.asked import AnyMetric, as_exprs
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import MetricExpr
 from evalframe.core.per import Node, Per
@@ -23,7 +24,7 @@ from evalframe.core.rows import as_expr
 from evalframe.core.states import CLUSTER, Plan, States
 from evalframe.core.tables import Keys
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.evaluation import AnyMetric, as_exprs, cluster_of, evaluate, finish, merge, partial
+from evalframe.evaluation import cluster_of, evaluate, finish, merge, partial
 from evalframe.resample.draws import pools
 from evalframe.resample.levels import with_levels
 from evalframe.resample.methods import Bootstrap

@@ -24,8 +24,8 @@ from evalframe.resample.methods import Bootstrap, Method
 from evalframe.resample.paired import PAIRED_RESULT
 
 if TYPE_CHECKING:
+    from evalframe.core.asked import AnyMetric
     from evalframe.core.states import Plan
-    from evalframe.evaluation import AnyMetric
 
 
 _CLUSTER = ":cluster"

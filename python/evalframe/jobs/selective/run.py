@@ -13,10 +13,11 @@ import msgspec
 import polars as pl
 
 import evalframe as ef
+from evalframe.core.asked import states_of
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.per import leaves_of
 from evalframe.core.scan import reading
-from evalframe.evaluation import estimates_of, states_of
+from evalframe.evaluation import estimates_of
 from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.inputs import Opened, check_found, has_logs, open_records
 from evalframe.jobs.paths import refuse_inputs
