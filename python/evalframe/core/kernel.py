@@ -2,6 +2,11 @@
 
 Used by the expression (groups of a frame), by tables (groups of a sorted frame) and by the
 bootstrap (replicates times groups): they differ only in what a segment is.
+
+A group too large for one process is cut into ranges of its levels. The views of a range know what
+lies before it and the totals of its group, so that each range gives its part of the terms (`found`,
+`joined`). Only what depends on levels of several ranges, equal values and vertices of a hull, is
+brought together first (`thinned`).
 """
 
 from __future__ import annotations
@@ -13,118 +18,17 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from evalframe.core import segments
-from evalframe.core.state import BEFORE, LEVEL, OWN, TOTAL, Axis, First, as_numbers
+from evalframe.core.state import LEVEL, Axis, First, as_numbers
+from evalframe.core.views import Views
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
 
 
-_SPLIT = 2.0**27 + 1.0
-"""Factor that splits a number x into its upper half, x * _SPLIT - (x * _SPLIT - x)."""
-
 _CHUNK = 1 << 20
 """Rows of a chunk of groups, about."""
 
-
-class Views:
-    """The views of sums at levels (`at`, `before`, `own`, `total`), made when first asked for."""
-
-    def __init__(
-        self,
-        own: Mapping[str, Floats],
-        starts: Ints,
-        totals: Mapping[str, Floats],
-        levels: Floats | None = None,
-    ) -> None:
-        self.starts = starts
-        self._totals = totals
-        self._made: dict[str, Floats] = {f"{name}{OWN}": values for name, values in own.items()}
-        if levels is not None:
-            self._made[LEVEL] = levels
-
-    def __getitem__(self, name: str) -> Floats:
-        if name not in self._made:
-            self._made[name] = self._make(name)
-        return self._made[name]
-
-    def _make(self, name: str) -> Floats:
-        import numpy as np
-
-        if name.endswith(BEFORE):
-            return segments.before(self[name.removesuffix(BEFORE)], self.starts)
-        if name.endswith(TOTAL):
-            total = self._totals[name.removesuffix(TOTAL)]
-            return np.repeat(total, np.diff(self.starts))
-        if name.endswith(OWN):  # only of thinned views: others have been given them
-            running = name.removesuffix(OWN)
-            return self[running] - self[running + BEFORE]
-        return segments.running(self[name + OWN], self.starts)
-
-    def evaluate(self, exprs: Mapping[str, pl.Expr], rows: Ints | None = None) -> pl.DataFrame:
-        """Elementwise expressions over the views, one row per level (or per level of `rows`)."""
-        needed = {name for expr in exprs.values() for name in expr.meta.root_names()}
-        seen = {name: self[name] for name in sorted(needed)}
-        if rows is not None:
-            seen = {name: values[rows] for name, values in seen.items()}
-        frame = pl.DataFrame(seen)
-        # Lazy, since only then are subexpressions that the terms share computed once.
-        return frame.lazy().select(**exprs).collect(engine="in-memory")
-
-    def centred(self, value: str, mass: str) -> Views:
-        """The views with running sums of `value` taken about the mean of each segment."""
-        # First about the mean in half its digits, which times a count is exact; then about the rest
-        # of the mean, so that sums in another order are taken about the same value.
-        import numpy as np
-
-        shifted = self[value + OWN]
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            mean = self._totals[value] / self._totals[mass]
-            rounded = mean * _SPLIT - (mean * _SPLIT - mean)
-            shifted = self._about(rounded, shifted, mass)
-            rest = segments.totals(shifted, self.starts) / self._totals[mass]
-            shifted = self._about(rest, shifted, mass)
-        own = {name.removesuffix(OWN): v for name, v in self._made.items() if name.endswith(OWN)}
-        return Views(own | {value: shifted}, self.starts, self._totals, self._made.get(LEVEL))
-
-    def _about(self, centre: Floats, values: Floats, mass: str) -> Floats:
-        import numpy as np
-
-        centre = np.nan_to_num(centre, posinf=0.0, neginf=0.0)
-        return values - self[mass + OWN] * np.repeat(centre, np.diff(self.starts))
-
-    def regrouped(self, value: pl.Expr) -> Views:
-        """The views with consecutive levels of equal value added up into the first of them."""
-        import numpy as np
-
-        values = self.evaluate({"value": value})["value"].to_numpy()
-        first = segments.boundaries(values, self.starts)
-        ends = np.append(first, len(values))
-        own = {
-            name.removesuffix(OWN): segments.totals(sums, ends)
-            for name, sums in self._made.items()
-            if name.endswith(OWN)
-        }
-        levels = self._made.get(LEVEL)
-        starts = np.searchsorted(first, self.starts)
-        return Views(own, starts, self._totals, None if levels is None else levels[first])
-
-    def hull(self, abscissa: pl.Expr, ordinate: pl.Expr) -> Views:
-        """The views at the vertices of each segment's lower convex hull."""
-        import numpy as np
-
-        points = self.evaluate({"x": abscissa, "y": ordinate})
-        x, y = points["x"].to_numpy(), points["y"].to_numpy()
-        # A level without mass repeats the point before it.
-        new = np.flatnonzero(x > segments.before(x, self.starts))
-        vertices = new[segments.lower_hull(x[new], y[new], np.searchsorted(new, self.starts))]
-        thinned = Views({}, np.searchsorted(vertices, self.starts), self._totals)
-        for name in list(self._made):
-            if name.endswith(OWN):
-                running = name.removesuffix(OWN)
-                thinned._made[running] = self[running][vertices]
-            elif name == LEVEL:
-                thinned._made[name] = self[name][vertices]
-        return thinned
+_REACHED, _EARLIER = ":reached", ":earlier"
 
 
 def terms(views: Views, uses: Sequence[tuple[str, Axis]]) -> dict[str, Floats]:
@@ -136,36 +40,75 @@ def terms(views: Views, uses: Sequence[tuple[str, Axis]]) -> dict[str, Floats]:
     import numpy as np
 
     result: dict[str, Floats] = {}
+    alone = np.arange(len(views.starts))
     with np.errstate(invalid="ignore"):  # infinite losses
-        for shape in {axis.shape for _, axis in uses}:
-            alike = [(prefix, axis) for prefix, axis in uses if axis.shape == shape]
-            seen = _shaped(views, alike[0][1])
-            added = {
-                f"{prefix}{name}": e for prefix, axis in alike for name, e in axis.terms.items()
-            }
-            peaks = {
-                f"{prefix}{name}": e for prefix, axis in alike for name, e in axis.maxima.items()
-            }
-            firsts = {
-                f"{prefix}{name}": f for prefix, axis in alike for name, f in axis.firsts.items()
-            }
-            rising = {str(first.rising): first.rising for first in firsts.values()}
-            earlier = {n: f.earlier for n, f in firsts.items() if f.earlier is not None}
-            exprs = {**added, **peaks, **rising, **earlier}
-            if not exprs:
-                continue
-            values = seen.evaluate(exprs)
-            for name in added:
-                result[name] = segments.totals(_numpy(values[name]), seen.starts)
-            for name in peaks:
-                peak = segments.reduce(np.fmax, _numpy(values[name]), seen.starts, np.nan)
-                result[name] = peak
-            for name, first in firsts.items():
-                result[name] = _first(seen, first, values, name)
+        for alike in by_shape(uses):
+            result |= joined(found(shaped(views, alike[0][1]), alike), alike, alone)
     return result
 
 
-def _first(views: Views, first: First, values: pl.DataFrame, name: str) -> Floats:
+def by_shape(uses: Sequence[tuple[str, Axis]]) -> list[list[tuple[str, Axis]]]:
+    """The axes in batches of one shape each."""
+    shapes = dict.fromkeys(axis.shape for _, axis in uses)
+    return [[use for use in uses if use[1].shape == shape] for shape in shapes]
+
+
+def found(seen: Views, uses: Sequence[tuple[str, Axis]]) -> dict[str, Floats]:
+    """What each segment of shaped views has of the terms, maxima and firsts of alike axes.
+
+    A first is a value and, under names of their own, if its bound is reached and its earlier terms.
+    """
+    import numpy as np
+
+    added = {f"{prefix}{name}": e for prefix, axis in uses for name, e in axis.terms.items()}
+    peaks = {f"{prefix}{name}": e for prefix, axis in uses for name, e in axis.maxima.items()}
+    firsts = _firsts(uses)
+    rising = {str(first.rising): first.rising for first in firsts.values()}
+    earlier = {n: f.earlier for n, f in firsts.items() if f.earlier is not None}
+    exprs = {**added, **peaks, **rising, **earlier}
+    result: dict[str, Floats] = {}
+    if not exprs:
+        return result
+    values = seen.evaluate(exprs)
+    for name in added:
+        result[name] = segments.totals(_numpy(values[name]), seen.starts)
+    for name in peaks:
+        result[name] = segments.reduce(np.fmax, _numpy(values[name]), seen.starts, np.nan)
+    for name, first in firsts.items():
+        result |= _first(seen, first, values, name)
+    return result
+
+
+def joined(
+    parts: Mapping[str, Floats], uses: Sequence[tuple[str, Axis]], starts: Ints
+) -> dict[str, Floats]:
+    """The terms of groups from what was found in their ranges, which are in order."""
+    import numpy as np
+
+    result = {}
+    for prefix, axis in uses:
+        for name in axis.terms:
+            result[prefix + name] = segments.totals(parts[prefix + name], starts)
+        for name in axis.maxima:
+            result[prefix + name] = segments.reduce(np.fmax, parts[prefix + name], starts, np.nan)
+    for name, first in _firsts(uses).items():
+        ones = np.ones(len(starts) - 1)
+        row = segments.first_reaching(parts[name + _REACHED], starts, ones)
+        is_reached = row >= 0
+        value = np.full(len(ones), np.nan if first.earlier is None else 0.0)
+        value[is_reached] = parts[name][row[is_reached]]
+        if first.earlier is not None:
+            ends = np.where(is_reached, row + 1, starts[1:])
+            value += segments.totals_until(parts[name + _EARLIER], starts, ends)
+        result[name] = value
+    return result
+
+
+def _firsts(uses: Sequence[tuple[str, Axis]]) -> dict[str, First]:
+    return {f"{prefix}{name}": f for prefix, axis in uses for name, f in axis.firsts.items()}
+
+
+def _first(views: Views, first: First, values: pl.DataFrame, name: str) -> dict[str, Floats]:
     """The value at the first level that reaches the bound, per segment; see `First`."""
     # `values` has its `rising` by its text, and its term of earlier levels, if any, by `name`.
     import numpy as np
@@ -180,20 +123,28 @@ def _first(views: Views, first: First, values: pl.DataFrame, name: str) -> Float
         bound[:] = first.bound
     rows = segments.first_reaching(_numpy(values[str(first.rising)]), starts, bound)
     reached = rows >= 0
-    result = np.full(len(rows), np.nan if first.earlier is None else 0.0)
-    result[reached] = views.evaluate({name: first.value}, rows[reached])[name].to_numpy()
+    result = {name: np.full(len(rows), np.nan), name + _REACHED: reached.astype(np.float64)}
+    result[name][reached] = views.evaluate({name: first.value}, rows[reached])[name].to_numpy()
     if first.earlier is not None:
         ends = np.where(reached, rows, starts[1:])
-        result += segments.totals_until(_numpy(values[name]), starts, ends)
+        result[name + _EARLIER] = segments.totals_until(_numpy(values[name]), starts, ends)
     return result
 
 
-def _shaped(views: Views, axis: Axis) -> Views:
+def shaped(views: Views, axis: Axis) -> Views:
+    """The views that the terms of an axis are computed over."""
+    views, _ = thinned(views, axis)
+    return views.hull(*axis.hull) if axis.hull and axis.regroup is not None else views
+
+
+def thinned(views: Views, axis: Axis) -> tuple[Views, Floats | None]:
+    """The views of an axis up to the first step that looks across levels, and equal values."""
     if axis.centre is not None:
         views = views.centred(*axis.centre)
     if axis.regroup is not None:
-        views = views.regrouped(axis.regroup)
-    return views if axis.hull is None else views.hull(*axis.hull)
+        values = views.evaluate({"value": axis.regroup})["value"].to_numpy()
+        return views.regrouped(values)
+    return (views if axis.hull is None else views.hull(*axis.hull)), None
 
 
 def _numpy(values: pl.Series) -> Floats:
@@ -243,22 +194,41 @@ def _summary_of_chunk(
     plain: Mapping[str, pl.Expr],
     uses: Sequence[tuple[str, Axis]],
 ) -> dict[str, Floats]:
-    axis = uses[0][1]
-    sums = as_numbers({name: expr for _, axis in uses for name, expr in axis.sums.items()})
-    plain = as_numbers(plain)
-    # Lazy, so that the condition that all of them share is computed once.
-    exprs = {":where": axis.where, ":level": axis.level.cast(pl.Float64), **plain, **sums}
-    values = rows.lazy().select(**exprs).collect(engine="in-memory")
+    sums, plain = _sums_of(uses), as_numbers(plain)
+    values = _evaluated(rows, uses[0][1], {**plain, **sums})
     totals = {name: segments.totals(values[name].to_numpy(), starts) for name in {**plain, **sums}}
+    levels, own, starts = _by_level(values, starts, uses[0][1], sums)
+    return totals | terms(Views(own, starts, totals, levels), uses)
+
+
+def levels_of_rows(
+    rows: pl.DataFrame, starts: Ints, uses: Sequence[tuple[str, Axis]]
+) -> tuple[Floats, dict[str, Floats], Ints]:
+    """Levels in order, their sums, and the segments, of rows of segments in any order."""
+    sums = _sums_of(uses)
+    return _by_level(_evaluated(rows, uses[0][1], sums), starts, uses[0][1], sums)
+
+
+def _sums_of(uses: Sequence[tuple[str, Axis]]) -> dict[str, pl.Expr]:
+    return as_numbers({name: expr for _, axis in uses for name, expr in axis.sums.items()})
+
+
+def _evaluated(rows: pl.DataFrame, axis: Axis, sums: Mapping[str, pl.Expr]) -> pl.DataFrame:
+    # Lazy, so that the condition that all of them share is computed once.
+    exprs = {":where": axis.where, LEVEL: axis.level.cast(pl.Float64), **sums}
+    return rows.lazy().select(**exprs).collect(engine="in-memory")
+
+
+def _by_level(
+    values: pl.DataFrame, starts: Ints, axis: Axis, sums: Collection[str]
+) -> tuple[Floats, dict[str, Floats], Ints]:
     inside = values[":where"].to_numpy()
     if not inside.all():
         values = values.filter(":where")
         starts = segments.starts_of(inside)[starts]
-    levels = values[":level"].to_numpy()
+    levels = values[LEVEL].to_numpy()
     order = segments.order_within(levels, starts, descending=axis.descending)
-    own = {name: values[name].to_numpy()[order] for name in sums}
-    levels, own, starts = collapse(levels[order], own, starts)
-    return totals | terms(Views(own, starts, totals, levels), uses)
+    return collapse(levels[order], {n: values[n].to_numpy()[order] for n in sums}, starts)
 
 
 def summary_of_levels(

@@ -129,13 +129,14 @@ def _blocked(values: Floats) -> Floats:
     return result
 
 
-def before(values: Floats, starts: Ints) -> Floats:
-    """Each segment shifted by one row, 0 at its first."""
+def before(values: Floats, starts: Ints, first: Floats | float = 0.0) -> Floats:
+    """Each segment shifted by one row; its first is given, one for all or one for each."""
     import numpy as np
 
     result = np.empty_like(values)
     result[1:] = values[:-1]
-    result[starts[:-1][starts[1:] > starts[:-1]]] = 0.0
+    filled = starts[1:] > starts[:-1]
+    result[starts[:-1][filled]] = np.broadcast_to(first, filled.shape)[filled]
     return result
 
 

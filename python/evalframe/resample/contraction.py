@@ -28,6 +28,7 @@ from evalframe.core import kernel, segments
 from evalframe.core.errors import ParameterError
 from evalframe.core.state import LEVEL, N_MISSING, Axis, N
 from evalframe.core.states import CLUSTER, Block, States
+from evalframe.core.views import Views
 from evalframe.resample.products import Blocks, gathered, product
 
 if TYPE_CHECKING:
@@ -322,7 +323,7 @@ class Contraction:
         rows = len(next(iter(totals.values()))) // max(self.groups, 1)
         offsets = np.arange(rows)[:, None] * count + levels.starts[:-1]
         starts = np.append(offsets.ravel(), rows * count)
-        views = kernel.Views(sums, starts, totals, np.tile(levels.levels, rows))
+        views = Views(sums, starts, totals, np.tile(levels.levels, rows))
         return kernel.terms(views, uses)
 
 

@@ -20,8 +20,8 @@ import numpy as np
 import polars as pl
 
 from evalframe.core import segments
-from evalframe.core.kernel import Views
 from evalframe.core.state import BEFORE, LEVEL, OWN, TOTAL, Axis
+from evalframe.core.views import Views
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Bools, Floats, Ints
