@@ -10,13 +10,7 @@ import pytest
 import evalframe as ef
 from evalframe.core.errors import ParameterError
 from evalframe.engine.opening import opened
-from evalframe.engine.protocol import EngineError, Task, run, tree
-
-
-@pytest.fixture(scope="module")
-def engine():
-    with opened("processes:2") as engine:
-        yield engine
+from evalframe.engine.protocol import EngineError, Task, TaskError, modules_of, run, tree
 
 
 def test_results_come_back_in_the_order_of_items(engine):
@@ -24,7 +18,34 @@ def test_results_come_back_in_the_order_of_items(engine):
         2**n for n in range(20)
     ]
     assert tree(engine, Task.of("sum", sum), [*range(100)], arity=3) == 4950
-    assert engine.check(1) == 2
+    assert engine.check(1) >= 1
+
+
+def test_what_went_wrong_is_told_with_its_item(engine):
+    with pytest.raises(TaskError, match=r"^size of /absent: FileNotFoundError: .*'/absent'"):
+        run(engine, Task.of("size", os.path.getsize), ["/tmp", "/absent"])
+    with pytest.raises(TaskError, match=r"^worker .*:\d+ cannot import what .*'absent_module'"):
+        run(engine, Task.of("size", os.path.getsize, ["absent_module"]), ["/tmp"])
+
+
+def test_a_function_that_cannot_be_sent_is_told():
+    with pytest.raises(EngineError, match=r"^odd: cannot be sent to workers: .*lambda"):
+        Task.of("odd", lambda item: item % 2)
+
+
+def test_metrics_travel_by_their_modules():
+    @ef.metric(direction="maximize", range=(0, 1))
+    def seen_rate(seen="seen", *, weight=None):
+        return ef.State(
+            sums={"seen": weight * seen, "rows": weight},
+            finish=lambda t: ef.ratio(t.seen, t.rows),
+        )
+
+    nested = ef.per("user", seen_rate(), then=ef.selective_risk("value"))
+    assert modules_of([ef.aurc(), nested]) == (__name__,)
+    seen_rate.metric.define.__module__ = "__main__"
+    with pytest.raises(EngineError, match=r"'seen_rate' is declared in the program.*a module"):
+        modules_of([nested.alias("other")])
 
 
 def test_scratch_is_seen_by_workers_and_gone_at_the_end():

@@ -96,16 +96,14 @@ def refuse_workers() -> None:
 @contextmanager
 def environment(values: Mapping[str, str]) -> Iterator[None]:
     """Set environment variables, which new processes inherit, for the time of a block."""
-    before = {name: os.environ.get(name) for name in values}
+    before = {**os.environ}
     os.environ.update(values)
     try:
         yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
+    finally:  # engines set some more
+        for name in os.environ.keys() - before.keys():
+            del os.environ[name]
+        os.environ.update(before)
 
 
 def _ignore_interrupts() -> None:

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import Executor
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evalframe.core.errors import ParameterError, did_you_mean
+from evalframe.engine import on_dask, on_ray
 from evalframe.engine.executors import OnExecutor, processes
+from evalframe.engine.on_dask import OnDask
 from evalframe.engine.protocol import Engine, EngineError
 
 if TYPE_CHECKING:
@@ -31,8 +34,19 @@ AnyEngine: TypeAlias = "str | Executor | Client | Engine | On"
 
 NAMES = ("dask", "dask://host:port", "ray", "ray://host:port", "processes", "processes:N")
 
+_NAME = re.compile(
+    r"dask|ray|dask://(?P<dask>[^/\s]+:\d+)/?|ray://(?P<ray>[^/\s]+:\d+)/?"
+    r"|(?P<processes>processes)(:(?P<workers>[1-9]\d*))?"
+)
+
+_PATIENCE = 5.0
+"""Seconds for a connection."""
+
 _SECONDS = 10.0
 """How long an engine may take to show a worker."""
+
+_ANSWER = 60.0
+"""Seconds for a worker to answer, which may have to be started on a busy machine."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +94,11 @@ def opened(engine: AnyEngine, seconds: float = _SECONDS) -> Iterator[Engine]:
     if isinstance(given.engine, Engine):  # opened by somebody else
         yield given.engine
         return
-    with _adapter(given.engine, seconds) as adapter, _folder(given.scratch) as folder:
+    with _folder(given.scratch) as folder, _adapter(given.engine, folder / "engine") as adapter:
         adapter.check(seconds)
-        _check_versions(adapter.each(version, ("evalframe",), seconds), "evalframe")
-        _check_versions(adapter.each(version, ("polars",), seconds), "polars")
-        seen = adapter.each(os.path.exists, (str(folder),), seconds)
+        for package in ("evalframe", "polars"):
+            _check_versions(adapter.each(version, (package,), _ANSWER), package)
+        seen = adapter.each(os.path.exists, (str(folder),), _ANSWER)
         blind = [worker for worker, exists in seen.items() if exists is not True]
         if not blind:
             adapter.scratch = folder
@@ -96,24 +110,50 @@ def opened(engine: AnyEngine, seconds: float = _SECONDS) -> Iterator[Engine]:
         yield adapter
 
 
-def _adapter(
-    engine: str | Executor | Client | Engine, seconds: float
-) -> AbstractContextManager[Engine]:
-    """An adapter to an engine; what it starts ends with the block."""
+def _adapter(engine: Any, folder: Path) -> AbstractContextManager[Engine]:
+    """An adapter to an engine; what it starts ends with the block, and has its files in a folder.
+
+    Libraries are imported where they are asked for, or have been.
+    """
     if isinstance(engine, Executor):
-        return _as_it_is(OnExecutor(engine))
-    name = str(engine)
-    if isinstance(engine, str) and (own := re.fullmatch(r"processes(?::([1-9]\d*))?", name)):
-        return processes(int(own[1] or _cores()))
-    raise ParameterError(
-        f"engine must be a Dask client, an executor of concurrent.futures, or a name, got "
-        f"{engine!r}.{did_you_mean(name, NAMES)} Names: {', '.join(NAMES)}"
-    )
+        return nullcontext(OnExecutor(engine))
+    distributed = sys.modules.get("distributed")
+    if distributed is not None and isinstance(engine, distributed.Client):
+        return nullcontext(OnDask(engine))
+    match = re.fullmatch(_NAME, engine) if isinstance(engine, str) else None
+    if match is None:
+        raise ParameterError(
+            f"engine must be a Dask client, an executor of concurrent.futures, or a name, got "
+            f"{engine!r}.{did_you_mean(str(engine), NAMES)} Names: {', '.join(NAMES)}"
+        )
+    if match["processes"]:
+        return processes(int(match["workers"] or _cores()))
+    if address := match["dask"] or match["ray"]:
+        _probe(address)
+    if match["dask"]:
+        return on_dask.joined(match["dask"])
+    if match["ray"]:
+        return on_ray.joined(f"ray://{match['ray']}")
+    if engine == "dask":
+        return on_dask.started(_cores(), folder)
+    ray = sys.modules.get("ray")
+    if ray is not None and ray.is_initialized():
+        return on_ray.joined(None)
+    return on_ray.started(_cores(), folder)
 
 
-@contextmanager
-def _as_it_is(adapter: Engine) -> Iterator[Engine]:
-    yield adapter
+def _probe(address: str) -> None:
+    """Raise EngineError if nobody listens at `host:port`.
+
+    Within seconds: Ray itself takes more than a minute, and then ends the process.
+    """
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
+    except OSError as error:
+        raise EngineError(
+            f"nobody answers at {address} ({error}); check the address and that the cluster is up"
+        ) from error
 
 
 def _cores() -> int:

@@ -9,14 +9,17 @@ import os
 import pickle
 import platform
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 from evalframe.core.errors import EvalframeError
+
+if TYPE_CHECKING:
+    from evalframe.core.metric import Metric, MetricExpr
 
 Kind: TypeAlias = Literal["ok", "module", "input", "error"]
 
@@ -54,6 +57,7 @@ class Made(NamedTuple):
         worker: The process, as `host:pid`.
         rows: Rows that were read, if the function returns `Counted`.
         size: Bytes that were read, likewise.
+        tries: Workers that began with it; all but the last died.
     """
 
     kind: Kind
@@ -62,6 +66,7 @@ class Made(NamedTuple):
     worker: str
     rows: int = 0
     size: int = 0
+    tries: int = 1
 
 
 @dataclass(frozen=True)
@@ -138,7 +143,7 @@ def call(task: Task, item: Any) -> Made:
     try:
         value = function(item)
     except MemoryError:
-        raise
+        return made("error", f"worker {worker} is out of memory; {_SMALLER}")
     except EvalframeError as error:
         return made("input", str(error))
     except Exception as error:
@@ -188,7 +193,50 @@ def tree(
     return parts[0]
 
 
+def fatal(task: Task, item: Any, workers: int) -> str:
+    """What to say of an item that workers die of."""
+    return f"{workers} workers died of {_named(task, item)}, perhaps for want of memory; {_SMALLER}"
+
+
+_SMALLER = "give workers more, or write shards in smaller files or row groups"
+
+_LONGEST = 300
+"""Characters of an item in a message."""
+
+
+def _named(task: Task, item: Any) -> str:
+    shown = str(item)
+    return f"{task.name} of {shown[:_LONGEST]}{'...' * (len(shown) > _LONGEST)}"
+
+
 def _told(task: Task, item: Any, made: Made) -> str:
     if made.kind == "module":
-        return f"worker {made.worker} lacks a module ({made.value}); install it on all workers"
-    return f"{task.name} of {item}: {made.value}"
+        return (
+            f"worker {made.worker} cannot import what a metric needs ({made.value}); install it on "
+            "all workers, or with Dask send the file: client.upload_file"
+        )
+    return f"{_named(task, item)}: {made.value}"
+
+
+def modules_of(metrics: Iterable[MetricExpr]) -> tuple[str, ...]:
+    """The modules that declare these metrics, for workers to import; ours come by themselves."""
+    modules = {metric.define.__module__: metric.name for metric in _declared(metrics)}
+    if "__main__" in modules:
+        raise EngineError(
+            f"metric {modules['__main__']!r} is declared in the program itself, which workers "
+            "cannot import; put it into a module, and import it from there"
+        )
+    return tuple(sorted(name for name in modules if name.partition(".")[0] != "evalframe"))
+
+
+def _declared(metrics: Iterable[MetricExpr]) -> Iterator[Metric]:
+    """The declarations of metrics, also of those in each unit of nested ones."""
+    from evalframe.core.per import Per
+
+    left = [metric.bound for metric in metrics]
+    while left:
+        bound = left.pop()
+        if isinstance(bound, Per):
+            left += [*bound.parts, bound.then]
+        else:
+            yield bound.metric

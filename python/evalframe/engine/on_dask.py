@@ -1,0 +1,132 @@
+"""Adapter to Dask: a client of somebody else, a cluster at an address, or one of this machine."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evalframe.core.errors import needing
+from evalframe.engine.executors import ONE_THREAD, environment, refuse_workers
+from evalframe.engine.protocol import EngineError, Made, Task, call, fatal
+
+if TYPE_CHECKING:
+    from distributed import Client, Future
+
+_PATIENCE = 5.0
+"""Seconds for a connection to a scheduler."""
+
+_EVENTS = "all"
+"""Where the scheduler tells of workers that it lost."""
+
+
+@dataclass
+class OnDask:
+    """A client that somebody else starts and closes."""
+
+    client: Client
+    name: str = "dask"
+    scratch: Path | None = None
+
+    def check(self, seconds: float) -> int:
+        """The number of threads of all workers."""
+        if self.client.status != "running" or self.client.asynchronous:
+            raise EngineError("the Dask client must be open, and not asynchronous")
+        try:
+            self.client.wait_for_workers(1, timeout=seconds)
+        except (TimeoutError, OSError) as error:
+            raise EngineError(
+                f"no worker of {self._scheduler} answers within {seconds:g} s; start some, or "
+                "wait until they are up, and run again"
+            ) from error
+        return sum(self.client.nthreads().values())
+
+    def each(
+        self, function: Callable[..., Any], args: tuple[Any, ...], seconds: float
+    ) -> dict[str, Any]:
+        """Ask all workers, past the queue of tasks."""
+        try:
+            answers: dict[str, Any] = self.client.sync(
+                self.client._run, function, *args, on_error="return", callback_timeout=seconds
+            )
+        except (TimeoutError, OSError) as error:
+            raise EngineError(
+                f"not all workers of {self._scheduler} answer within {seconds:g} s"
+            ) from error
+        return answers
+
+    def stream(self, task: Task, items: Sequence[Any]) -> Iterator[tuple[int, Made]]:
+        """Submit all at once, which costs less than a window: results are small."""
+        from distributed import KilledWorker, as_completed
+
+        futures: list[Future[Made]] = self.client.map(
+            call, [task] * len(items), items, pure=False, key=f"evalframe-{task.name}"
+        )
+        places = {future.key: place for place, future in enumerate(futures)}
+        again: Counter[Any] = Counter()
+
+        def removed(event: tuple[float, Any]) -> None:
+            if isinstance(event[1], dict) and not event[1].get("expected", True):
+                again.update(key for key in event[1]["processing-tasks"] if key in places)
+
+        self.client.subscribe_topic(_EVENTS, removed)
+        try:
+            finished = as_completed(
+                futures, loop=self.client.loop, with_results=True, raise_errors=False
+            )
+            for batch in finished.batches():
+                for future, made in batch:
+                    place = places[future.key]
+                    if future.status == "finished":
+                        yield place, made._replace(tries=1 + again[future.key])
+                    elif future.status == "error" and isinstance(made[1], KilledWorker):
+                        raise EngineError(fatal(task, items[place], made[1].allowed_failures + 1))
+                    elif future.status == "error":
+                        raise EngineError(f"{task.name} of {items[place]}: {made[1]}")
+                    else:
+                        raise EngineError(f"{self._scheduler} is gone ({made}); run again")
+        finally:
+            if self.client.status == "running":
+                self.client.unsubscribe_topic(_EVENTS)
+                self.client.cancel([future for future in futures if not future.done()])
+
+    @property
+    def _scheduler(self) -> str:
+        scheduler = self.client.scheduler
+        return f"the scheduler at {scheduler.address}" if scheduler else "the scheduler"
+
+
+@contextmanager
+def joined(address: str) -> Iterator[OnDask]:
+    """Workers of a scheduler at `host:port`."""
+    with needing("dask", "a Dask cluster"):
+        from distributed import Client
+    try:
+        client = Client(f"tcp://{address}", timeout=_PATIENCE, set_as_default=False)
+    except (TimeoutError, OSError) as error:
+        raise EngineError(f"no Dask scheduler answers at {address}: {error}") from error
+    with client:
+        yield OnDask(client, f"dask://{address}")
+
+
+@contextmanager
+def started(workers: int, folder: Path) -> Iterator[OnDask]:
+    """A cluster of this machine: processes of one thread each, their files in a folder."""
+    with needing("dask", "a Dask cluster"):
+        from distributed import Client, LocalCluster
+    refuse_workers()
+    with (
+        environment(ONE_THREAD),
+        LocalCluster(
+            n_workers=workers,
+            threads_per_worker=1,
+            dashboard_address=None,
+            silence_logs=50,
+            local_directory=str(folder),
+        ) as cluster,
+        Client(cluster, set_as_default=False) as client,
+    ):
+        yield OnDask(client, "dask")
