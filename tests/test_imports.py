@@ -31,6 +31,7 @@ MAY_IMPORT = {
         *("compat", "engine", "logs", "report"),
     },
     "report": {"core.errors", "core.typing"},
+    "plot": {"core", "report"},
     "testing": FAMILY,
     "__init__": {"core.lazy"},
     "reference_texts": {PUBLIC, "core"},
@@ -79,7 +80,7 @@ def loaded_by(code):
 
 
 HEAVY = {"numpy", "scipy", "pyarrow", "click", "msgspec", "altair", "matplotlib", "pandas", "dask"}
-ROOMS = {"evalframe.jobs", "evalframe.report", "evalframe.testing", "evalframe.engine"}
+ROOMS = {f"evalframe.{room}" for room in ("jobs", "report", "testing", "engine", "plot")}
 
 
 def test_import_loads_nothing():

@@ -4,6 +4,7 @@ from evalframe import (
     compat as compat,
     engine as engine,
     logs as logs,
+    plot as plot,
     rag as rag,
     replication as replication,
     selective as selective,

@@ -1,0 +1,228 @@
+"""The forest: estimates with their intervals, one row each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError
+from evalframe.core.frames import any_frame
+from evalframe.core.typing import Frame
+from evalframe.plot import theme
+from evalframe.plot.frames import (
+    figures,
+    keys_before,
+    left_out,
+    limits,
+    only,
+    panels,
+    taken,
+    varying,
+)
+from evalframe.plot.names import MINUS, Measure, cell, cut, digits, labels, whole
+
+if TYPE_CHECKING:
+    from evalframe.plot.theme import Chart
+
+ROWS = 100
+"""Rows at most of a chart with a row for each entry."""
+
+STEP, LETTER = 22, 6.0
+"""Height of a row, and width of a letter in it, in pixels."""
+
+_MAKERS = "ef.evaluate, ef.compare, ef.rank, ef.survey.leaderboard or ef.replication.model_scores"
+_ENTRY, _PLACE = ":entry", ":place"
+_X, _LOW, _HIGH = ":x", ":low", ":high"
+
+
+class _Form(NamedTuple):
+    """A kind of result: the columns of the estimate and its ends, and what it measures."""
+
+    value: str
+    lower: str = "lower"
+    upper: str = "upper"
+    measure: Measure | None = None
+
+
+_FORMS = (
+    _Form("estimate"),
+    _Form("delta"),
+    _Form("score", measure=Measure("score", None, "maximize")),
+    _Form("pas", "pas_lower", "pas_upper", Measure("pas", "Agreement with humans", "maximize")),
+)
+
+
+@any_frame
+def forest(result: Frame, *, level: float | None = None, width: int = 360) -> Chart:
+    """Draw estimates and their intervals, one row each, the best first.
+
+    Overlapping intervals are no test: draw the result of `ef.compare` for differences, of all pairs
+    or, with its `baseline`, from one system. Further keys give a panel for each of their values;
+    all panels have the same rows and the same axis.
+
+    Args:
+        result: Estimates of one metric: the result of `ef.evaluate`, `ef.finish`, `ef.compare`,
+            `ef.rank`, `ef.survey.leaderboard` or `ef.replication.model_scores`. Blue is
+            `tied_with_best`, if there is that column.
+        level: Confidence level of the intervals, to be named: the table does not say it.
+        width: Width of the plot in pixels; panels have three fifths of it.
+
+    Returns:
+        The chart, of the first 100 rows; its subtitle says if there are more.
+
+    Raises:
+        MissingColumnsError: The table is none of these results.
+        ParameterError: It has several metrics, no rows, no estimate, or too many panels.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> items = pl.DataFrame({"model": ["a", "a", "b"], "loss": [0.0, 0.5, 1.0]})
+        >>> chart = ef.plot.forest(ef.evaluate(items, ef.selective_risk(), by="model"))
+        >>> chart.title.text, chart.title.subtitle
+        (['selective_risk by model'], ['Point: estimate; 2 rows, best first',
+        'No intervals were computed'])
+    """
+    table = taken(result, "forest", [], _MAKERS)
+    form = next((form for form in _FORMS if form.value in table.columns), _FORMS[0])
+    is_difference = form.value == "delta"
+    taken(table, "forest", [form.value, *(["left", "right"] if is_difference else [])], _MAKERS)
+    measure = form.measure or Measure.of(only(table, "metric", "forest"))
+    table, keys, base = _keyed(_valued(table, form), form)
+    differ, same = varying(table, keys)
+    entry, *others = differ or keys[:1]
+    order = _order(table, entry, measure)
+    shown = order.head(ROWS)
+    rows = table.join(shown, on=entry, nulls_equal=True).sort(_PLACE)
+    zero = [0.0] if is_difference else []
+    axis = f"Difference in {measure.plain}" if is_difference else measure.axis
+    parts = panels(rows, others, "forest")
+    width = theme.panel_width(width, len(parts))
+    look = _Look(axis, limits(rows[_X], rows[_LOW], rows[_HIGH], include=zero), width, zero)
+    charts = [_panel(part, shown[":label"].to_list(), name, look) for name, part in parts]
+    told = _told(rows, level, base, measure)
+    what = f"Differences in {measure.short}" if is_difference else measure.short
+    named = [cut(key) for key in (entry, *others) if key != _ENTRY]
+    title = f"{what} by {' and '.join(named)}" if named else what
+    told += [*left_out(len(shown), len(order), "rows"), *same]
+    side = min(len(charts), 3) * (width + LETTER * 24)
+    return theme.finished(theme.side_by_side(charts), title, told, side)
+
+
+class _Look(NamedTuple):
+    """What all panels have in common."""
+
+    axis: str
+    ends: list[float]
+    width: int
+    zero: list[float]
+
+
+def _valued(table: pl.DataFrame, form: _Form) -> pl.DataFrame:
+    """The table with its estimates and ends as numbers of ours."""
+    columns = {_X: form.value, _LOW: form.lower, _HIGH: form.upper}
+    valued = figures(
+        table.with_columns(
+            (pl.col(name) if name in table.columns else pl.lit(None)).cast(pl.Float64).alias(ours)
+            for ours, name in columns.items()
+        )
+    )
+    if valued[_X].null_count() == len(valued):
+        raise ParameterError(f"ef.plot.forest: every {form.value!r} is null; nothing can be drawn")
+    return valued
+
+
+def _keyed(table: pl.DataFrame, form: _Form) -> tuple[pl.DataFrame, list[str], str | None]:
+    """The table with its keys, that of a row first; and the system that differences are from."""
+    keys = [k for k in keys_before(table, form.value) if k not in ("rank", "metric")]
+    if form.value == "delta":
+        keys = keys_before(table, "metric")
+        names = pl.col("left", "right").cast(pl.String)
+        base = table["left"][0] if table["left"].n_unique() == 1 else None
+        pair = pl.format(f"{{}} {MINUS} {{}}", "right", "left") if base is None else pl.col("right")
+        entry = table.with_columns(names).select(pair.alias(_ENTRY))
+        return table.with_columns(entry), [_ENTRY, *keys], base
+    if "rank" in keys_before(table, form.value):
+        keys = [*keys[-1:], *keys[:-1]]
+    if not keys:
+        return table.with_columns(pl.lit("all rows").alias(_ENTRY)), [_ENTRY], None
+    return table, keys, None
+
+
+def _order(table: pl.DataFrame, entry: str, measure: Measure) -> pl.DataFrame:
+    """Entries with their places and labels, the best on average first."""
+    descending = measure.direction != "minimize"
+    order = table.group_by(entry).agg(pl.col(_X).mean())
+    order = order.sort(_X, entry, descending=[descending, False], nulls_last=True)
+    names = order[entry].to_list()
+    return (
+        order.select(entry)
+        .with_columns(pl.Series(":label", labels(names)), pl.Series(":name", whole(names)))
+        .with_row_index(_PLACE)
+    )
+
+
+def _panel(rows: pl.DataFrame, order: list[str], name: str, look: _Look) -> Any:
+    """One panel: lines, points, and the numbers to the right of it."""
+    alt = theme.library()
+    half = ((rows[_HIGH] - rows[_LOW]) / 2).to_list()
+    decimals = digits(half, look.ends[1] - look.ends[0])
+    ends = zip(rows[_X], rows[_LOW], rows[_HIGH], strict=True)
+    tied = pl.col("tied_with_best") if "tied_with_best" in rows.columns else pl.lit(value=True)
+    drawn = rows.select(
+        pl.col(":label", ":name", _X, _LOW, _HIGH).name.map(lambda own: own.removeprefix(":")),
+        pl.Series("text", [cell(*each, decimals) for each in ends]),
+        colour=pl.when(tied).then(pl.lit(theme.BEST)).otherwise(pl.lit(theme.REST)),
+    )
+    scale = {"scale": alt.Scale(domain=look.ends, nice=False), "title": look.axis}
+    x = alt.X("x:Q", **scale)
+    base = alt.Chart(drawn).encode(
+        y=alt.Y("label:N", scale=alt.Scale(domain=order), title=None),
+        color=alt.Color("colour:N", scale=None),
+        tooltip=[alt.Tooltip("name:N"), alt.Tooltip("text:N", title="estimate")],
+    )
+    line = base.mark_rule(strokeWidth=2, strokeCap="round")
+    layers = [
+        line.encode(x=alt.X("low:Q", **scale), x2="high:Q"),
+        base.mark_point(filled=True, size=70, opacity=1).encode(x=x),
+        base.mark_text(align="left", dx=12, fontSize=11).encode(
+            x=alt.value(look.width), text="text:N", color=alt.value(theme.TEXT)
+        ),
+    ]
+    if look.zero:
+        zero = alt.Chart(pl.DataFrame({"x": look.zero}))
+        layers.insert(0, zero.mark_rule(strokeDash=[4, 3], color=theme.REFERENCE).encode(x=x))
+    chart = alt.layer(*layers).properties(width=look.width, height=STEP * len(order))
+    return theme.headed(chart, name)
+
+
+def _told(rows: pl.DataFrame, level: float | None, base: str | None, measure: Measure) -> list[str]:
+    """Lines of the subtitle about points, lines and colours."""
+    point = "difference" if _ENTRY in rows.columns and "left" in rows.columns else "estimate"
+    if base is not None:
+        point = f"difference from {cut(base)}"
+    parts = [f"Point: {point}"]
+    known = rows.filter(pl.col(_LOW).is_not_null() & pl.col(_HIGH).is_not_null())
+    if len(known):
+        parts.append(f"line: {theme.interval(level)}{_clusters(known)}")
+    first = {"minimize": "best", "maximize": "best", "none": "highest"}[measure.direction]
+    parts.append(f"{rows[_PLACE].n_unique():,} rows, {first} first")
+    lines = ["; ".join(parts)]
+    if "tied_with_best" in rows.columns:
+        lines.append("Blue: not told apart from the best")
+    lacking = len(rows) - rows[_X].null_count() - len(known)
+    if not len(known):
+        lines.append("No intervals were computed")
+    elif lacking:
+        lines.append(f"{lacking:,} without an interval")
+    if absent := rows[_X].null_count():
+        lines.append(f"{absent:,} without an estimate (—)")
+    return lines
+
+
+def _clusters(rows: pl.DataFrame) -> str:
+    """How many clusters the intervals are of, if the table says it."""
+    if "n_clusters" not in rows.columns or rows["n_clusters"].null_count() == len(rows):
+        return ""
+    ends = rows["n_clusters"].drop_nulls().sort()[[0, -1]].unique(maintain_order=True)
+    return f" over {' to '.join(f'{end:,}' for end in ends)} clusters"

@@ -1,0 +1,198 @@
+"""Names and numbers as charts show them: made visible, cut, unique; digits that an interval needs.
+
+Names come from data and may hold anything. They are drawn as data, never as part of an expression.
+"""
+
+from __future__ import annotations
+
+import math
+import unicodedata
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evalframe.core.metric import Metric, registered
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Direction
+
+MINUS = "\N{MINUS SIGN}"
+
+LONGEST = 32
+_WHOLE = 200
+"""Letters of a label, and of a name in a tooltip, at most."""
+
+_HIDDEN = {"Cc", "Co", "Cn", "Cs", "Zl", "Zp"}
+_TURNING = {
+    *"\u200e\u200f\u061c",
+    *map(chr, range(0x202A, 0x202F)),
+    *map(chr, range(0x2066, 0x206A)),
+}
+"""Categories of characters that are not seen, and characters that turn the direction of others."""
+
+
+def visible(name: Any) -> str:
+    r"""A name on one line, in which nothing is hidden.
+
+    >>> visible("a\u202eb\n c")
+    'a\\u202eb c'
+    """
+    text = "null" if name is None else " ".join(str(name).split())
+    return "".join(
+        f"\\u{ord(letter):04x}"
+        if letter in _TURNING or unicodedata.category(letter) in _HIDDEN
+        else letter
+        for letter in text
+    )
+
+
+def cut(name: Any, most: int = LONGEST) -> str:
+    """A visible name of at most so many letters: two thirds of its head, one of its tail.
+
+    >>> cut("meta-llama/Llama-3.1-405B-Instruct-Turbo", 24)
+    'meta-llama/Llama…t-Turbo'
+    """
+    text = visible(name)
+    if len(text) <= most:
+        return text
+    head = 2 * most // 3
+    return f"{text[:head]}…{text[head + 1 - most :]}"
+
+
+def labels(names: Iterable[Any], most: int = LONGEST) -> list[str]:
+    """Names cut, and made different where cutting made them equal.
+
+    >>> labels(["abcdefgh1xyz", "abcdefgh2xyz", "b"], 9)
+    ['abcdef…yz', 'abcdef…yz (2)', 'b']
+    """
+    made: list[str] = []
+    taken: set[str] = set()
+    for name in names:
+        short = label = cut(name, most)
+        number = 1
+        while label in taken:
+            number += 1
+            label = f"{short} ({number})"
+        taken.add(label)
+        made.append(label)
+    return made
+
+
+def whole(names: Iterable[Any]) -> list[str]:
+    """Names as tooltips show them."""
+    return [cut(name, _WHOLE) for name in names]
+
+
+def joined(rows: Iterable[Sequence[Any]]) -> list[str]:
+    """Several keys as one name."""
+    return [" · ".join("null" if key is None else str(key) for key in row) for row in rows]
+
+
+class Measure(NamedTuple):
+    """What is known of a metric by its name.
+
+    Attributes:
+        name: The name in the table.
+        phrase: What it is in words, if its definition says so in a few.
+        direction: Which way is better.
+    """
+
+    name: str
+    phrase: str | None
+    direction: Direction
+
+    @classmethod
+    def of(cls, name: str) -> Measure:
+        """The measure of this name; one that nobody declared has no direction.
+
+        >>> Measure.of("aurc").title
+        'Area under the risk-coverage curve (aurc)'
+        >>> Measure.of("risk_at_0.50").direction, Measure.of("accuracy_per_task").direction
+        ('minimize', 'maximize')
+        """
+        known = registered()
+        metric = known.get(name) or _of_label(name, known)
+        if metric is None:
+            inner = known.get(name.partition("_per_")[0])
+            return cls(name, None, "none" if inner is None else inner.direction)
+        phrase, colon, _ = metric.summary.partition(":")
+        return cls(name, phrase if colon and len(phrase) <= _PHRASE else None, metric.direction)
+
+    @property
+    def title(self) -> str:
+        """Words and name, or the name alone if it says the same."""
+        name = visible(self.name)
+        spoken = name.replace("_", " ").lower()
+        if self.phrase is None:
+            return name
+        return self.phrase if self.phrase.lower() == spoken else f"{self.phrase} ({name})"
+
+    @property
+    def axis(self) -> str:
+        """The title of its axis: name, unit, and which way is better."""
+        unit = " (%)" if self.name.endswith("_pct") else ""
+        return cut(f"{self.title}{unit}", _AXIS) + ARROWS[self.direction]
+
+    @property
+    def plain(self) -> str:
+        """The name alone, and which way is better."""
+        return self.short + ARROWS[self.direction]
+
+    @property
+    def short(self) -> str:
+        """The name alone, for titles."""
+        return cut(self.name)
+
+
+_PHRASE, _AXIS = 60, 80
+"""Letters of a phrase, and of an axis title, at most."""
+
+ARROWS = {
+    "minimize": "   ← lower is better",
+    "maximize": "   higher is better →",
+    "none": "",
+}
+
+
+def _of_label(name: str, known: Mapping[str, Metric]) -> Metric | None:
+    """The metric whose output name, with parameters in it, this is."""
+    for metric in known.values():
+        if metric.label and name.startswith(metric.label.partition("{")[0]):
+            return metric
+    return None
+
+
+def digits(half_widths: Iterable[float | None], spread: float) -> int:
+    """Decimals of numbers, from the median half width of their intervals, or else their spread.
+
+    >>> digits([0.012, 0.014, None], 1.0)
+    3
+    """
+    known = sorted(width for width in half_widths if width and math.isfinite(width))
+    size = known[len(known) // 2] if known else spread / 10
+    if not size or not math.isfinite(size):
+        return 3
+    return min(6, max(1, 1 - math.floor(math.log10(size))))
+
+
+def number(value: float | None, decimals: int) -> str:
+    """A number with a real minus, 0 without a sign, and a dash for null.
+
+    >>> number(-0.0004, 3), number(-0.25, 2), number(None, 2)
+    ('0.000', '−0.25', '—')
+    """
+    if value is None or not math.isfinite(value):
+        return "—"
+    text = f"{value:.{decimals}f}"
+    return text.replace("-", "" if float(text) == 0 else MINUS)
+
+
+def cell(value: float | None, lower: float | None, upper: float | None, decimals: int) -> str:
+    """An estimate with its interval, if there is one.
+
+    >>> cell(0.027, 0.017, 0.038, 3)
+    '0.027 [0.017, 0.038]'
+    """
+    text = number(value, decimals)
+    if value is None or lower is None or upper is None:
+        return text
+    return f"{text} [{number(lower, decimals)}, {number(upper, decimals)}]"
