@@ -27,7 +27,13 @@ COUNTS = ("n", "n_missing", "n_units", "n_units_missing")
 
 def estimates(states: States[Any], plan: Plan = "auto") -> pl.DataFrame:
     """The long result without uncertainty: keys, `metric`, `estimate` and counts."""
-    totals = states.totals(plan)
+    return estimates_of(states, states.totals(plan))
+
+
+def estimates_of(
+    states: States[Any], totals: Mapping[tuple[str, ...], pl.DataFrame]
+) -> pl.DataFrame:
+    """The same from totals that are already there."""
     leaves = leaf_tables(states, totals)
     # All tables have all groups; `states.groups()` would read the rows again.
     groups = leaves[0].select(states.keys.inner).unique().sort(states.keys.inner)

@@ -25,7 +25,7 @@ from evalframe.core import cells, kernel, segments
 from evalframe.core.cells import Sums
 from evalframe.core.per import AnyBound, Forest
 from evalframe.core.state import LEVEL, N_MISSING, WEIGHT, Axis, N, Totals, as_numbers
-from evalframe.core.tables import Keys, starts_if_ordered, starts_of_groups
+from evalframe.core.tables import Keys, side_by_side, starts_if_ordered, starts_of_groups
 from evalframe.core.typing import Frame
 
 if TYPE_CHECKING:
@@ -321,12 +321,7 @@ class States(Generic[FrameT]):
         Flat metrics have one row per group under the key `()`, others one per group and unit.
         """
         parts = self._totals_of_tables() if self.source is None else self._totals_of_rows(plan)
-        by_units: dict[tuple[str, ...], dict[int, pl.DataFrame]] = {}
-        for number, (block, part) in enumerate(zip(self.blocks, parts, strict=True)):
-            by_units.setdefault(block.units, {})[number] = part
-        return {
-            units: _side_by_side(some, _inner(self.keys, units)) for units, some in by_units.items()
-        }
+        return side_by_side([block.units for block in self.blocks], parts, self.keys.inner)
 
     def _totals_of_rows(self, plan: Plan) -> list[pl.DataFrame]:
         assert self.source is not None
@@ -389,12 +384,3 @@ def _sorts(rows: pl.LazyFrame, axis: Axis, plan: Plan) -> bool:
         return plan == "sorted"
     head = rows.head(_PEEK).select(axis.level.alias(LEVEL)).drop_nulls().collect()
     return head[LEVEL].n_unique() * 2 > len(head)
-
-
-def _side_by_side(parts: Mapping[int, pl.DataFrame], keys: list[str]) -> pl.DataFrame:
-    """Totals of blocks, whose groups are the same and sorted, as columns `<block>:<name>`."""
-    named = [
-        part.rename({name: f"{number}:{name}" for name in part.columns if name not in keys})
-        for number, part in parts.items()
-    ]
-    return pl.concat([named[0], *(part.drop(keys) for part in named[1:])], how="horizontal")

@@ -170,6 +170,22 @@ def starts_if_ordered(frame: pl.DataFrame, keys: Sequence[str], level: str) -> I
     return starts if rises.all() else None
 
 
+def side_by_side(
+    units: Sequence[tuple[str, ...]], parts: Sequence[pl.DataFrame], keys: list[str]
+) -> dict[tuple[str, ...], pl.DataFrame]:
+    """Totals of numbered blocks as columns `<block>:<name>`, by the columns of their units.
+
+    Blocks of the same units have the same groups, sorted.
+    """
+    named: dict[tuple[str, ...], list[pl.DataFrame]] = {}
+    for number, (inner, part) in enumerate(zip(units, parts, strict=True)):
+        mine = {*keys, *inner}
+        part = part.rename({name: f"{number}:{name}" for name in part.columns if name not in mine})
+        others = named.setdefault(inner, [])
+        others.append(part.drop(mine) if others else part)
+    return {inner: pl.concat(some, how="horizontal") for inner, some in named.items()}
+
+
 def finished(long: pl.DataFrame, keys: Keys, order: Sequence[str]) -> pl.DataFrame:
     """The result with all its columns, in order of keys and then of the metrics asked for."""
     present = long.columns
