@@ -20,17 +20,16 @@ from benchmarks.measure import Figure
 from benchmarks.worlds import CLUSTER, SYSTEM, WORLD, Family, families
 from evalframe.core.asked import states_of
 from evalframe.evaluation import cluster_of, estimates_of
-from evalframe.resample.draws import GROUPS, Pool, Weights, groups_left_out, left_out, pools
+from evalframe.resample.draws import GROUPS, Weights, groups_left_out, left_out
 from evalframe.resample.intervals import INTERVALS, Sample, adjusted_p_values, bootstrap_spread
-from evalframe.resample.nested import contract
-from evalframe.resample.strata import free_clusters
-from evalframe.resample.uncertainty import flattened, number_groups, only_touched, replicates
+from evalframe.resample.pools import Pool, pools
+from evalframe.resample.replicates import replicates
+from evalframe.resample.uncertainty import flattened, number_groups, where_touched
 from evalframe.survey.boards.leaderboard import leaderboard
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats
     from evalframe.core.states import States
-    from evalframe.resample.contraction import Weighable
     from evalframe.resample.methods import Interval
 
 
@@ -130,16 +129,14 @@ def _from_shared_draws(
     names = [metric.name for metric in states.metrics]
     for pool in pools(methods["bca"], numbered):
         clusters, held = pool.clusters, len(pool.groups)
-        contraction = contract(pool.states, held, clusters)
-        points = contraction.points().ravel()
-        sizes = [np.tile(each, len(names)) for each in free_clusters(pool)]
+        points = pool.points().ravel()
+        sizes = [np.tile(each, len(names)) for each in pool.free]
 
-        def without_some(
-            weights: Weights, contraction: Weighable = contraction, pool: Pool = pool
-        ) -> Floats:
-            return flattened(only_touched(replicates(contraction, weights, _silent), pool, weights))
+        def without_some(weights: Weights, pool: Pool = pool) -> Floats:
+            values = replicates(pool.contraction, weights, _silent)
+            return flattened(where_touched(values, pool.touched(weights)))
 
-        drawn = flattened(replicates(contraction, pool.drawn, _silent))
+        drawn = flattened(pool.replicates(_silent))
         without = without_some(left_out(methods["bca"], clusters))
         grouped = without if clusters <= GROUPS else without_some(groups_left_out(clusters))
         for name, method in methods.items():

@@ -10,9 +10,9 @@ import evalframe as ef
 from evalframe.core.states import CLUSTER, States
 from evalframe.core.tables import Keys
 from evalframe.evaluation import cluster_of
-from evalframe.resample.draws import cluster_columns
 from evalframe.resample.levels import drawn_of, with_levels
 from evalframe.resample.nested import contract
+from evalframe.resample.pools import cluster_columns
 from evalframe.resample.uncertainty import number_groups
 
 UNORDERED = ("aurc_epochs_0", "random_06", "random_12", "random_33")

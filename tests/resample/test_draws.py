@@ -5,7 +5,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.errors import ParameterError
-from evalframe.resample import contraction, draws, paired, products, uncertainty
+from evalframe.resample import contraction, draws, paired, products, replicates
 
 IDS = pl.Series(["p3", "p1", "p2", "p10", "ünï"])
 KINDS = ["reference", "counter", "poisson"]
@@ -69,11 +69,19 @@ def test_poisson_weights_of_a_cluster_do_not_depend_on_the_others():
         np.testing.assert_array_equal(weights("poisson", IDS.gather(places)), whole[:, places])
 
 
-def test_poisson_weights_of_numbers_are_those_of_their_text():
-    numbers = pl.Series([3, 1, 20])
-    np.testing.assert_array_equal(
-        weights("poisson", numbers), weights("poisson", numbers.cast(str))
-    )
+def test_poisson_draws_of_numbers_are_those_of_their_text():
+    # Groups of clusters that BCa leaves out belong to ids, too, whatever their order.
+    found = [
+        ef.evaluate(ITEMS.with_columns(person=ids), METRICS, resample=bootstrap("poisson"))
+        for ids in (pl.col("person"), pl.col("person").cast(pl.String))
+    ]
+    same(*found)
+
+
+def test_poisson_draws_take_no_floats():
+    for ids in (pl.col("person") / 1, pl.struct(a="person", b=pl.lit(0.5))):
+        with pytest.raises(ParameterError, match="cast the cluster to integers or text"):
+            spread(ITEMS.with_columns(person=ids), "poisson")
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -100,6 +108,7 @@ def test_the_hash_is_fnv_1a():
     # Published test vectors of the function.
     known = {"": 0xCBF29CE484222325, "a": 0xAF63DC4C8601EC8C, "foobar": 0x85944171F73967E8}
     assert draws.stable_hash(pl.Series(list(known))).tolist() == list(known.values())
+    assert len({*draws.stable_hash(pl.Series(["a", "a\0", "a\0\0", "ü"])).tolist()}) == 4
 
 
 def test_left_out_and_nudged():
@@ -151,8 +160,8 @@ def spread(frame=ITEMS, kind="reference", by="model"):
 def test_neither_chunks_nor_row_order_change_an_interval(kind, monkeypatch):
     expected = spread(kind=kind)
     same(spread(ITEMS.sample(fraction=1, shuffle=True, seed=1), kind), expected)
-    monkeypatch.setattr(uncertainty, "CELLS", 1000)
-    monkeypatch.setattr(uncertainty, "WEIGHTS", 100)
+    monkeypatch.setattr(replicates, "CELLS", 1000)
+    monkeypatch.setattr(replicates, "WEIGHTS", 100)
     same(spread(kind=kind), expected)
 
 
@@ -191,9 +200,11 @@ def test_a_group_has_the_interval_it_has_alone(kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_are_resampled_by_the_same_draws_as_states(kind):
     plain = [metric.bound.expr for metric in METRICS]
-    rows = ef.evaluate(ITEMS, plain, by="model", resample=bootstrap(kind, n=40))
+    items = ITEMS.with_columns(pl.format("p{}", "person").alias("person"))
+    rows = ef.evaluate(items, plain, by="model", resample=bootstrap(kind, n=40))
     columns = ["std_error", "lower", "upper"]
-    np.testing.assert_allclose(rows.select(columns), spread(kind=kind).select(columns), rtol=1e-12)
+    states = spread(items, kind=kind)
+    np.testing.assert_allclose(rows.select(columns), states.select(columns), rtol=1e-12)
 
 
 @pytest.mark.parametrize("metric", [ef.aurc(), pl.col("loss").median()])

@@ -7,7 +7,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.metric import make, metric, registered
-from evalframe.resample import uncertainty
+from evalframe.resample import replicates
 
 PEOPLE = 9
 
@@ -131,7 +131,7 @@ def test_errors_of_totals_are_about_their_mean():
 
 
 def test_nothing_is_done_anew_for_each_cluster(monkeypatch):
-    monkeypatch.setattr(uncertainty, "HOPELESS", 1)
+    monkeypatch.setattr(replicates, "HOPELESS", 1)
     frame = world(2, ties=False)
     metrics = [
         ef.aurc(),

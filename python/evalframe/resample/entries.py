@@ -13,11 +13,10 @@ from evalframe.core.states import States
 from evalframe.core.tables import NESTED, Keys
 from evalframe.resample import intervals
 from evalframe.resample.contraction import GROUP
-from evalframe.resample.draws import BOARD, Boards, Pool, left_out, pools
 from evalframe.resample.levels import drawn_of
 from evalframe.resample.paired import Replicates, rounding
+from evalframe.resample.pools import BOARD, Boards, Pool, Source, pools
 from evalframe.resample.ranks import RANKS, max_t_p_values, rank_columns, rank_limits
-from evalframe.resample.strata import free_clusters
 from evalframe.resample.uncertainty import Estimated, estimated, number_groups
 
 if TYPE_CHECKING:
@@ -135,7 +134,7 @@ def entry_spreads(
                 estimates.drawn[number],
                 ranking.among[here],
                 method.level,
-                *free_clusters(pool),
+                *pool.free,
             )
         result.join(Entries(spread, pool.counts, ranks), here)
     return result
@@ -153,7 +152,12 @@ RANKED = (
 
 
 def ranked_systems(
-    method: Bootstrap, states: States[pl.DataFrame], correction: str, *, is_lowest: bool
+    method: Bootstrap,
+    states: States[pl.DataFrame],
+    correction: str,
+    *,
+    is_lowest: bool,
+    source: Source = pools,
 ) -> pl.DataFrame:
     """Ranks of systems (the last key) within groups by a metric, under internal names of keys."""
     *by, system = states.keys.inner
@@ -165,11 +169,11 @@ def ranked_systems(
     board, (metric,) = boards.to_numpy(), states.metrics
     sign = -1.0 if is_lowest else 1.0
     rows, tests = [], []
-    for pool in pools(method, number_groups(states, groups), Boards(boards)):
+    for pool in source(method, number_groups(states, groups), Boards(boards)):
         result, here = estimated(method, pool), pool.groups.to_numpy()
         assert result.drawn is not None
         points, drawn = sign * result.points[0], sign * result.drawn[0]
-        free = free_clusters(pool)
+        free = pool.free
         limits = rank_limits(points, drawn, board[here], method.level, *free)
         columns = {"estimate": result.points[0], "n_clusters": pool.counts}
         columns |= {name: values[0] for name, values in result.spread._asdict().items()}
@@ -238,10 +242,10 @@ def _pair_tests(
     without, touched = None, None
     if intervals.INTERVALS[method.interval].needs != "none":
         assert result.left_out is not None
-        without, touched = result.left_out[0], pool.touched(left_out(method, pool.clusters))
+        without, touched = result.left_out[0], result.touched
         if touched is not None:  # without a cluster that it lacks an entry is what it was
             without = np.where(touched, without, points)
-    known = Replicates(points, drawn, without, touched, free_clusters(pool))
+    known = Replicates(points, drawn, without, touched, pool.free)
     p_values = np.full(len(pairs), np.nan)
     for here, sample in known.gaps(first, second, least):
         p_values[here] = intervals.p_values(method.interval, sample)

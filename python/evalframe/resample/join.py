@@ -98,7 +98,7 @@ def replicates(
     values = np.full((len(exprs), each, groups), np.nan)
     progress = method.progress or reporter("bootstrap")
     # Poisson weights belong to clusters, so that groups with other clusters share a table of them.
-    mixed = method.draws == "poisson" and not jackknife
+    mixed = method.draws == "poisson"
     clusters = rows.select(GROUP, CLUSTER).unique().sort(GROUP, CLUSTER)
     sizes = clusters.group_by(GROUP).agg(CLUSTER, pl.len().alias("size")).sort("size", GROUP)
     if mixed:
@@ -119,7 +119,7 @@ def replicates(
         chunk = max(1, _ROWS // max(len(pool_rows), 1))
         drawing = draws.bootstrap_weights(method, ids)
         if jackknife:
-            drawing = draws.groups_left_out(len(ids))
+            drawing = draws.groups_left_out(len(ids), drawing.hashes)
         for weights in drawing.chunks(chunk):
             drawn = _repeated(np.asarray(weights), first)
             sample = drawn.join(numbered, on=":place").join(pool_rows, on=[GROUP, CLUSTER])
@@ -127,6 +127,12 @@ def replicates(
             index = (result[":replicate"].to_numpy(), result[GROUP].to_numpy())
             for number, name in enumerate(names):
                 values[(number, *index)] = result[name].fill_null(float("nan")).to_numpy()
+            if jackknife and mixed:
+                # A group that has none of the clusters left out is no value without them.
+                place, group = (numbered[name].to_numpy() for name in (":place", GROUP))
+                touched = np.zeros((len(weights), groups))
+                np.add.at(touched.T, group, 1.0 - np.asarray(weights)[:, place].T)
+                values[:, first : first + len(weights)][:, touched == 0.0] = np.nan
             first += len(weights)
             done += len(weights) * len(pool)
             progress(done, total)

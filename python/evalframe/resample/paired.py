@@ -12,10 +12,11 @@ from evalframe.core.errors import Argument, ParameterError
 from evalframe.core.states import CLUSTER, States
 from evalframe.resample import draws, intervals
 from evalframe.resample.contraction import GROUP
-from evalframe.resample.draws import BATCH, BOARD, Boards, Pool, cluster_columns, pools
 from evalframe.resample.levels import drawn_of
 from evalframe.resample.methods import Bootstrap, reporter
 from evalframe.resample.nested import contract
+from evalframe.resample.pools import BATCH, BOARD, Boards, Pool, Source, cluster_columns, pools
+from evalframe.resample.replicates import replicates
 from evalframe.resample.sides import (
     Sides,
     boards_of,
@@ -23,8 +24,6 @@ from evalframe.resample.sides import (
     shared_clusters,
     shared_counts,
 )
-from evalframe.resample.strata import free_clusters
-from evalframe.resample.uncertainty import replicates
 from evalframe.resample.units import apart, shared_units
 
 if TYPE_CHECKING:
@@ -76,7 +75,10 @@ class Comparison(NamedTuple):
 
 
 def paired_spread(
-    method: Bootstrap, states: States[pl.DataFrame], comparison: Comparison
+    method: Bootstrap,
+    states: States[pl.DataFrame],
+    comparison: Comparison,
+    source: Source = pools,
 ) -> pl.DataFrame:
     """Differences of all metrics between all pairs of sides (the last key) within each group."""
     # The sides of a pair are groups of one board, and the groups of a board see the same draws:
@@ -118,7 +120,7 @@ def paired_spread(
     is_apart = sides.shared == 0
     parts = [undefined(numbered.filter(is_apart).drop("n_clusters"), metrics, ["n_clusters"])]
     counted = None if matching is None else matching.counted
-    found = [] if is_apart.all() else pools(method, states.with_tables(rows), boards, counted)
+    found = [] if is_apart.all() else source(method, states.with_tables(rows), boards, counted)
     for pool in found:
         place = np.full(len(contents), -1)
         place[pool.groups.to_numpy()] = np.arange(len(pool.groups))
@@ -196,7 +198,7 @@ class Replicates(NamedTuple):
         drawn: Replicates of a bootstrap.
         left_out: Estimates without some clusters, if the interval needs them.
         touched: True if a group has some of these clusters; None if each group has.
-        sizes: The clusters and strata of `free_clusters`.
+        sizes: The clusters and strata of `Pool.free`.
     """
 
     points: Floats
@@ -228,14 +230,12 @@ def _of_pool(
     method: Bootstrap, pool: Pool, left: Ints, right: Ints, test: str
 ) -> Iterator[dict[str, Any]]:
     """Columns of the result for each metric, one number for each pair of groups."""
-    contraction = contract(pool.states, len(pool.groups), pool.clusters)
-    points = contraction.values(np.ones((1, pool.clusters)))[:, 0]
+    points = pool.points()
     progress = method.progress or reporter("bootstrap of differences")
-    drawn = replicates(contraction, pool.drawn, progress)
+    drawn = pool.replicates(progress)
     left_out, touched = None, None
     if intervals.INTERVALS[method.interval].needs != "none":
-        weights = draws.left_out(method, pool.clusters)
-        left_out, touched = replicates(contraction, weights, progress), pool.touched(weights)
+        left_out, touched = pool.left_out(method, progress)
     swapped = _permuted(method, pool, left, right) if test == "permutation" else None
     varying = np.minimum(pool.varying[left], pool.varying[right])
     paths = drawn_of(pool.states)
@@ -245,7 +245,7 @@ def _of_pool(
             drawn[number],
             None if left_out is None else left_out[number],
             touched,
-            free_clusters(pool),
+            pool.free,
         )
         parts: list[dict[str, Floats]] = []
         for here, sample in known.gaps(left, right, rounding(bound)):
@@ -264,7 +264,7 @@ def _of_pool(
         joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
         units: dict[str, Any] = {}
         if (path := paths[number]) is not None:
-            used = contraction.counts()["n_units"][number]
+            used = pool.rows_and_units()["n_units"][number]
             units = {"n_units": np.minimum(used[left], used[right]), "drawn": [path] * len(left)}
         yield estimates | joined | units
 

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from evalframe.resample import draws
-from evalframe.resample.draws import MEMBER, STRATUM, Pool, Weights
+from evalframe.resample.draws import MEMBER, STRATUM, Weights
 from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known
 
 if TYPE_CHECKING:
@@ -34,20 +34,9 @@ def within(stratum: pl.Expr, member: pl.Expr) -> pl.Expr:
     return pl.struct(stratum.cast(pl.String).fill_null("").alias(STRATUM), member.alias(MEMBER))
 
 
-def free_clusters(pool: Pool) -> tuple[Ints, Ints]:
-    """Of each group the clusters that could have been others, and the strata that these are in.
-
-    Clusters that are alone in their stratum do not vary, and neither makes intervals wider.
-    """
-    if pool.strata is None:
-        return pool.counts, np.ones_like(pool.counts)
-    _, which = np.unique(pool.strata, return_inverse=True)
-    belongs = np.arange(which.max() + 1)[:, None] == which
-    sizes = belongs @ (
-        np.ones((pool.clusters, len(pool.groups))) if pool.owned is None else pool.owned
-    )
-    sizes[sizes < 2] = 0
-    return sizes.sum(axis=0).astype(np.int64), (sizes > 0).sum(axis=0)
+def stratified_id(stratum: pl.Expr, cluster: pl.Expr) -> pl.Expr:
+    """The text that Poisson draws of a cluster within a stratum belong to."""
+    return pl.concat_str(stratum, cluster.cast(pl.String), separator=_GAP)
 
 
 class Strata(NamedTuple):
@@ -83,8 +72,8 @@ def strata_of(
     )
     check_enough(members[":size"], members[cluster])
     if isinstance(method, Bootstrap) and method.draws == "poisson":
-        name = pl.concat_str(pl.col(":name"), pl.col(cluster).cast(pl.String), separator=_GAP)
-        members = members.with_columns(name)
+        draws.check_text(members[cluster])
+        members = members.with_columns(stratified_id(pl.col(":name"), pl.col(cluster)))
         by = [":name"]
         members = members.with_columns(pl.lit(0).alias(":rank"), pl.lit(1).alias(":size"))
     else:
@@ -107,10 +96,10 @@ def stratified_weights(method: Bootstrap, strata: Strata, stream: str | None = N
     count = len(strata.names)
     names = strata.names if stream is None else strata.names + (_GAP + stream)
 
+    if method.draws == "poisson":
+        return draws.bootstrap_weights(method, names)
+
     def counts(chunk: int) -> Iterator[draws.Chunk]:
-        if method.draws == "poisson":
-            yield from draws.bootstrap_weights(method, names).chunks(chunk)
-            return
         for drawn in _slots(method, strata, names, chunk, second=stream is not None):
             yield draws.times_drawn(drawn + strata.firsts, count)
 

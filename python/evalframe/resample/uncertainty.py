@@ -2,45 +2,29 @@
 
 from __future__ import annotations
 
-import os
-from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from evalframe.core.errors import ParameterError
 from evalframe.core.metric import Bound
 from evalframe.core.nested import estimates
 from evalframe.core.tables import NESTED
 from evalframe.resample import draws, intervals, standard_errors
-from evalframe.resample.contraction import GROUP, Contraction, Weighable
-from evalframe.resample.draws import Chunk, Pool, Weights, pools
+from evalframe.resample.contraction import GROUP, Contraction
 from evalframe.resample.influence import influences, is_carried
 from evalframe.resample.levels import drawn_of
 from evalframe.resample.methods import Bootstrap, Jackknife, Method, Progress, reporter
 from evalframe.resample.nested import Contractions, contract
-from evalframe.resample.strata import free_clusters
+from evalframe.resample.pools import Pool, Source, pools
+from evalframe.resample.replicates import moved
 
 if TYPE_CHECKING:
-    from evalframe.core.segments import Floats, Ints
+    from evalframe.core.segments import Bools, Floats, Ints
     from evalframe.core.states import States
 
-
-CELLS = 1 << 19
-"""Numbers per array in a chunk of replicates: large enough that calls do not count."""
-
-WEIGHTS = 1 << 22
-"""Weights per chunk of replicates."""
-
-THREADS = min(os.cpu_count() or 1, 4)
-"""Chunks at work at a time: kernels run outside the interpreter's lock."""
-
-HOPELESS = 1 << 35
-"""Levels of all replicates that nobody would wait for."""
 
 _STEPS = (2.0**-10, 2.0**-20)
 """Changes of a cluster's weight; the first gives the more exact derivative."""
@@ -49,13 +33,13 @@ _ROUGH = 1e-9
 """Fourth differences above this, relative to the values, show a kink or a jump."""
 
 
-def spread(method: Method, states: States[pl.DataFrame]) -> pl.DataFrame:
+def spread(method: Method, states: States[pl.DataFrame], source: Source = pools) -> pl.DataFrame:
     """The long result with uncertainty, from states by cluster."""
     if not any(len(table) for table in states.tables):
         return _without_rows(states)
     groups = states.groups()
     parts = []
-    for pool in pools(method, number_groups(states, groups)):
+    for pool in source(method, number_groups(states, groups)):
         result = estimated(method, pool)
         drawn = drawn_of(pool.states)
         values = {"estimate": result.points, **result.spread._asdict(), **result.counts}
@@ -95,49 +79,6 @@ def _without_rows(states: States[pl.DataFrame]) -> pl.DataFrame:
     )
 
 
-def replicates(contraction: Weighable, weights: Weights, progress: Progress) -> Floats:
-    """Values of all metrics for all weights: metrics by replicates by groups."""
-    # Kernels release the interpreter's lock, so chunks run in threads; results keep their order.
-    if weights.held == 1 and weights.total * contraction.width > HOPELESS:
-        raise ParameterError(
-            f"leaving out each of {weights.total:,} clusters at {contraction.width:,} levels is "
-            "hours of work; name a coarser cluster, or use ef.Bootstrap with another interval"
-        )
-    chunk = max(1, min(CELLS // max(1, contraction.width), WEIGHTS // weights.held, weights.total))
-    parts: list[Floats] = []
-    done = 0
-    with ThreadPoolExecutor(THREADS) as pool:
-        for values in _in_order(pool, contraction, weights.chunks(chunk)):
-            parts.append(values)
-            done += values.shape[1]
-            progress(done, weights.total)
-    return np.concatenate(parts, axis=1)
-
-
-def moved(contraction: Contraction | Contractions, by: float, progress: Progress) -> Floats:
-    """Values with each cluster's weight changed: metrics by clusters by groups."""
-
-    def one_by_one(each: Weighable) -> Floats:
-        return replicates(each, draws.nudged(each.clusters, by), progress)
-
-    if isinstance(contraction, Contractions):
-        return contraction.moved(by, one_by_one)
-    return one_by_one(contraction)
-
-
-def _in_order(
-    pool: ThreadPoolExecutor, contraction: Weighable, chunks: Iterable[Chunk]
-) -> Iterator[Floats]:
-    """The values of chunks, a few at a time in work and in memory."""
-    pending: deque[Future[Floats]] = deque()
-    for part in chunks:
-        pending.append(pool.submit(contraction.values, part))
-        if len(pending) > THREADS:
-            yield pending.popleft().result()
-    while pending:
-        yield pending.popleft().result()
-
-
 def flattened(values: Floats) -> Floats:
     """Replicates by (metrics times groups)."""
     return values.transpose(1, 0, 2).reshape(values.shape[1], -1)
@@ -151,6 +92,7 @@ class Estimated(NamedTuple):
         spread: Their uncertainty, likewise.
         drawn: Replicates of a bootstrap, metrics by replicates by groups.
         left_out: Estimates without some clusters, if the interval needs them, likewise.
+        touched: True where a group has some of these clusters; None if each group has.
         counts: Numbers of rows and units used and left out, metrics by groups.
     """
 
@@ -158,48 +100,41 @@ class Estimated(NamedTuple):
     spread: intervals.Spread
     drawn: Floats | None
     left_out: Floats | None
+    touched: Bools | None
     counts: Mapping[str, Ints | Floats]
 
 
 def estimated(method: Method, pool: Pool, points: Floats | None = None) -> Estimated:
     """The estimates of a pool; `points` (metrics by groups) if they are known already."""
     metrics, groups = pool.states.metrics, len(pool.groups)
-    contraction = contract(pool.states, groups, pool.clusters)
-    points = contraction.points() if points is None else points
+    points = pool.points() if points is None else points
     flat = points.ravel()
-    counts: dict[str, Ints | Floats] = {**contraction.counts()}
+    counts: dict[str, Ints | Floats] = {**pool.rows_and_units()}
     progress = method.progress or reporter(type(method).__name__.lower())
     varying = np.tile(pool.varying, len(metrics))
-
-    def all_of(weights: Weights) -> Floats:
-        return replicates(contraction, weights, progress)
-
-    drawn = left_out = None
+    drawn = left_out = touched = None
     if isinstance(method, Bootstrap):
         without = None
         if intervals.INTERVALS[method.interval].needs != "none":
-            weights = draws.left_out(method, pool.clusters)
-            left_out = only_touched(all_of(weights), pool, weights)
+            left_out, touched = pool.left_out(method, progress)
+            left_out = where_touched(left_out, touched)
             without = flattened(left_out)
-        if isinstance(contraction, Contractions):
-            contraction.count_absent(counting=True)
-        drawn = all_of(pool.drawn)
-        if isinstance(contraction, Contractions):
-            counts |= {"unit_drop_rate": contraction.unit_drop_rate()}
-        sizes = (np.tile(each, len(metrics)) for each in free_clusters(pool))
+        drawn = pool.replicates(progress)
+        counts |= pool.unit_drop_rate()
+        sizes = (np.tile(each, len(metrics)) for each in pool.free)
         sample = intervals.Sample(flat, flattened(drawn), without, *sizes)
         result = intervals.bootstrap_spread(method, sample)
     elif isinstance(method, Jackknife):
-        left_out = moved(contraction, -1.0, progress)
-        weights = draws.nudged(pool.clusters, -1.0)
-        values = flattened(only_touched(left_out, pool, weights))
+        left_out = moved(pool.contraction, -1.0, progress)
+        everywhere = pool.touched(draws.nudged(pool.clusters, -1.0))
+        values = flattened(where_touched(left_out, everywhere))
         result = standard_errors.jackknife_spread(flat, values, method.level, pool.strata)
         defined = (~np.isnan(values)).sum(axis=0)
         result = result._replace(
             drop_rate=1.0 - defined / np.maximum(np.tile(pool.counts, len(metrics)), 1)
         )
     else:
-        influence = _influence(contraction, pool, points, progress)
+        influence = _influence(pool, points, progress)
         owned = None if pool.owned is None else np.tile(pool.owned, len(metrics))
         result = standard_errors.linear_spread(
             flat, flattened(influence), method.level, pool.strata, owned
@@ -208,12 +143,10 @@ def estimated(method: Method, pool: Pool, points: Floats | None = None) -> Estim
     ends = np.repeat([metric.range for metric in metrics], groups, axis=0).T
     result = intervals.within_range(method, result, flat, *ends)
     spread = intervals.Spread(*(values.reshape(points.shape) for values in result))
-    return Estimated(points, spread, drawn, left_out, counts)
+    return Estimated(points, spread, drawn, left_out, touched, counts)
 
 
-def _influence(
-    contraction: Contraction | Contractions, pool: Pool, points: Floats, progress: Progress
-) -> Floats:
+def _influence(pool: Pool, points: Floats, progress: Progress) -> Floats:
     """Derivatives of all metrics by the weights of clusters: metrics by clusters by groups."""
     # If levels form new ones, as those of a hull do, there is no derivative by the chain rule:
     # these metrics are computed anew for each cluster, with its weight nudged up and down.
@@ -226,7 +159,7 @@ def _influence(
         chosen = [number for number, each in enumerate(has_derivative) if each == carried]
         if not chosen:
             continue
-        part = contraction
+        part = pool.contraction
         if len(chosen) < len(metrics):
             part = contract(pool.states.of_metrics(chosen), groups, pool.clusters)
         if carried:
@@ -258,7 +191,6 @@ def _slopes(
     return result
 
 
-def only_touched(values: Floats, pool: Pool, left_out: Weights) -> Floats:
+def where_touched(values: Floats, touched: Bools | None) -> Floats:
     """Values without some clusters, NaN for the groups that had none of these anyway."""
-    touched = pool.touched(left_out)
     return values if touched is None else np.where(touched, values, np.nan)

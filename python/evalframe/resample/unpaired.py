@@ -12,7 +12,6 @@ import polars as pl
 from evalframe.core.errors import Argument, ParameterError
 from evalframe.resample import intervals, standard_errors
 from evalframe.resample.contraction import GROUP
-from evalframe.resample.draws import BATCH, Boards, cluster_columns, pools
 from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known
 from evalframe.resample.paired import (
     DIFFERENCE,
@@ -23,8 +22,8 @@ from evalframe.resample.paired import (
     rounding,
     undefined,
 )
+from evalframe.resample.pools import BATCH, Boards, Source, cluster_columns, pools
 from evalframe.resample.sides import pairs_of, shared_clusters
-from evalframe.resample.strata import free_clusters
 from evalframe.resample.uncertainty import estimated, number_groups
 
 if TYPE_CHECKING:
@@ -38,7 +37,10 @@ UNPAIRED_RESULT = [*DIFFERENCE, "n_clusters_left", "n_clusters_right", "drop_rat
 
 
 def unpaired_spread(
-    method: Method, states: States[pl.DataFrame], comparison: Comparison
+    method: Method,
+    states: States[pl.DataFrame],
+    comparison: Comparison,
+    source: Source = pools,
 ) -> pl.DataFrame:
     """Differences of all metrics between all pairs of sides (the last key) within each group."""
     # The sides of a pair share no cluster, so each is drawn by a stream of its own: replicates of
@@ -69,7 +71,7 @@ def unpaired_spread(
     replicates = method.n if isinstance(method, Bootstrap) else 1
     for some in complete.iter_slices(max(1, BATCH // replicates // len(metrics))):
         left, right = (
-            _side(_of_side(method, number), numbered, some[f":{name}"])
+            _side(_of_side(method, number), numbered, some[f":{name}"], source)
             for number, name in enumerate(("left", "right"))
         )
         for bound, columns in zip(metrics, _differences(method, left, right, metrics), strict=True):
@@ -130,7 +132,7 @@ def _of_side(method: Method, number: int) -> Method:
     return replace(method, seed=int(seed[0]))
 
 
-def _side(method: Method, states: States[pl.DataFrame], groups: pl.Series) -> _Side:
+def _side(method: Method, states: States[pl.DataFrame], groups: pl.Series, source: Source) -> _Side:
     """One side of pairs, by the number of its group in each."""
     numbers = groups.unique().sort()
     renumber = pl.DataFrame({GROUP: numbers.cast(pl.UInt32)}).with_row_index(":own")
@@ -144,12 +146,12 @@ def _side(method: Method, states: States[pl.DataFrame], groups: pl.Series) -> _S
     free = np.zeros((2, len(numbers)), dtype=np.int64)
     drawn: list[tuple[Ints, Floats | None]] = []
     left_out: list[tuple[Ints, Floats | None]] = []
-    for pool in pools(method, own_states, boards):
+    for pool in source(method, own_states, boards):
         here = pool.groups.to_numpy()
         result = estimated(method, pool)
         points[:, here], errors[:, here] = result.points, result.spread.std_error
         counts[here], varying[here] = pool.counts, pool.varying
-        free[:, here] = free_clusters(pool)
+        free[:, here] = pool.free
         drawn.append((here, result.drawn))
         left_out.append((here, result.left_out))
     which = np.searchsorted(numbers.to_numpy(), groups.to_numpy())

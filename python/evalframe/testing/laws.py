@@ -25,10 +25,10 @@ from evalframe.core.states import CLUSTER, Plan, States
 from evalframe.core.tables import Keys
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.evaluation import cluster_of, evaluate, finish, merge, partial
-from evalframe.resample.draws import pools
 from evalframe.resample.levels import with_levels
 from evalframe.resample.methods import Bootstrap
 from evalframe.resample.nested import contract
+from evalframe.resample.pools import pools
 from evalframe.resample.uncertainty import number_groups
 
 Metrics: TypeAlias = AnyMetric | Sequence[AnyMetric]
