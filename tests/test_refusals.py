@@ -10,7 +10,7 @@ import pytest
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.resample import methods, uncertainty
+from evalframe.resample import methods, replicates
 
 ITEMS = pl.DataFrame(
     {
@@ -126,7 +126,7 @@ def test_a_missing_column_comes_with_the_nearest():
 
 
 def test_leaving_out_each_row_of_a_large_curve(monkeypatch):
-    monkeypatch.setattr(uncertainty, "HOPELESS", 1)
+    monkeypatch.setattr(replicates, "HOPELESS", 1)
     with pytest.raises(ParameterError, match=r"leaving out each of 4 clusters at .* hours of work"):
         ef.evaluate(ITEMS, ef.aurc_achievable(), resample=ef.Linearized())
 

@@ -14,7 +14,7 @@ from evalframe.core.errors import ParameterError
 from evalframe.replication.agreement.ecs import ecs, with_ecs_weights
 from evalframe.replication.agreement.metrics import concordance_correlation, mean_pas
 from evalframe.replication.agreement.studies import domain_scores, model_scores, study_scores
-from evalframe.resample import draws, uncertainty
+from evalframe.resample import draws, replicates
 from replication.score_data import drawn_tables, studied
 
 ROOMS = [replication, humanstudy_bench]
@@ -150,7 +150,7 @@ def test_poisson_draws():
 def test_seed_order_of_rows_and_chunks(method, monkeypatch):
     tests = studied()
     first = model_scores(tests, resample=method), ecs(tests, resample=method)
-    monkeypatch.setattr(uncertainty, "CELLS", 100)
+    monkeypatch.setattr(replicates, "CELLS", 100)
     shuffled = tests.sample(fraction=1.0, shuffle=True, seed=2)
     again = (
         model_scores(shuffled, resample=method),

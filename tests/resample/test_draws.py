@@ -212,3 +212,14 @@ def test_a_row_needs_a_cluster(metric):
     frame = ITEMS.with_columns(person=pl.when(pl.col("person") > 0).then("person"))
     with pytest.raises(ParameterError, match="null or NaN ids, and a row without a cluster cannot"):
         ef.evaluate(frame, metric, resample=bootstrap())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_clusters_of_a_stratum_make_an_interval_wider_whatever_draws_them(kind):
+    items = pl.DataFrame({"person": range(40), "loss": RNG.random(40)})
+    items = items.with_columns(pl.format("s{}", pl.col("person") % 4).alias("study"))
+    method = ef.Bootstrap(cluster="person", within="study", n=400, draws=kind, interval="expanded")
+    found = ef.evaluate(items, ef.selective_risk(), resample=method)
+    # 36 degrees of freedom: the ends of 0.95 are where those of 0.967 are by percentiles.
+    width = found.select((pl.col("upper") - pl.col("lower")) / pl.col("std_error")).item()
+    assert width == pytest.approx(4.2, abs=0.4)

@@ -69,7 +69,7 @@ def strata_of(
     text = pl.col(stratum).cast(pl.String)
     members = members.with_columns(
         size.alias(":size"), size.alias(STRATUM_SIZE), rank.alias(":rank"), text.alias(":name")
-    )
+    ).with_columns(pl.col(":name").alias(":of"))
     check_enough(members[":size"], members[cluster])
     if isinstance(method, Bootstrap) and method.draws == "poisson":
         draws.check_text(members[cluster])
@@ -78,9 +78,10 @@ def strata_of(
         members = members.with_columns(pl.lit(0).alias(":rank"), pl.lit(1).alias(":size"))
     else:
         by = [":name", ":size", ":rank"]
-    slots = members.select(":name", ":size", ":rank").unique().sort(by).with_row_index(SLOT)
-    numbered = members.join(slots, on=[":name", ":size", ":rank"])
-    first = slots[SLOT].cast(pl.Int64) - slots[":rank"]
+    slot = [":of", ":name", ":size", ":rank"]
+    slots = members.select(slot).unique().sort(by).with_row_index(SLOT)
+    numbered = members.join(slots, on=slot)
+    first = slots.select(pl.col(SLOT).cast(pl.Int64).min().over(":of", ":size")).to_series()
     return Strata(
         numbered.select(*groups, stratum, cluster, pl.col(SLOT).cast(pl.Int64), STRATUM_SIZE),
         slots[":name"],
@@ -95,7 +96,6 @@ def stratified_weights(method: Bootstrap, strata: Strata, stream: str | None = N
     # Poisson draws of a stratum do not depend on the other strata. `stream` names a second stream.
     count = len(strata.names)
     names = strata.names if stream is None else strata.names + (_GAP + stream)
-
     if method.draws == "poisson":
         return draws.bootstrap_weights(method, names)
 
