@@ -33,6 +33,7 @@ from evalframe.core.state import (
 from evalframe.core.per import per as per
 from evalframe.core.typing import Role as Role
 from evalframe.core.variants import variant as variant
+from evalframe.engine.store import StateStore as StateStore
 from evalframe.evaluation import (
     evaluate as evaluate,
     finish as finish,

@@ -64,7 +64,10 @@ def definition(
     return digest(
         {
             "metrics": [_metric(metric) for metric in metrics],
-            "keys": [_expr(key, f"the key {key.meta.output_name()!r}") for key in keys.exprs],
+            "keys": [
+                [name, _expr(key, f"the key {name!r}")]
+                for name, key in zip(keys.names, keys.exprs, strict=True)
+            ],
             "cluster": None if cluster is None else _expr(cluster, "the cluster"),
             "settings": settings,
         }

@@ -10,7 +10,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -18,6 +18,8 @@ from evalframe.core.errors import InputError, ParameterError, needing
 from evalframe.core.remote import is_remote, location
 from evalframe.core.scan import File, Part, check_alike, check_pages, find, open_each, reading
 from evalframe.core.tables import lazy
+
+Piece = TypeVar("Piece")
 
 _TASK, _LARGE = 64 << 20, 512 << 20
 """Bytes of a task, about; and of a file that is always divided."""
@@ -38,12 +40,14 @@ class Shard:
         rows: The rows: a frame in memory, or a plan.
         size: Bytes that are read, about.
         files: The files that the plan reads.
+        span: The first of its rows and the one behind the last, if it is a part of a file.
     """
 
     name: str
     rows: Any
     size: int
     files: tuple[File, ...] = ()
+    span: tuple[int, int] | None = None
 
     def scan(self) -> pl.LazyFrame:
         """The rows, on the worker. A small damaged file is found before Polars reads it."""
@@ -70,7 +74,8 @@ class Shard:
         for first, end in itertools.pairwise([0, *ends]):
             rows = self.rows.slice(first, end - first)
             name = f"{self.name}, rows {first:,} to {end - 1:,}"
-            yield replace(self, name=name, rows=rows, size=self.size * (end - first) // ends[-1])
+            size = self.size * (end - first) // ends[-1]
+            yield replace(self, name=name, rows=rows, size=size, span=(first, end))
 
     def _ends(self, parts: int) -> list[int]:
         """Where so many parts end, in rows; nothing if the file cannot be divided."""
@@ -117,17 +122,10 @@ class Shards:
         Small shards are read together, in the order given. Large files are divided. There are at
         least as many tasks as slots, if the rows suffice.
         """
-        import numpy as np
-
         whole = sum(part.size for part in self.parts)
         most = min(_LARGE, max(_TASK, whole / slots)) / 2
         pieces = [piece for part in self.parts for piece in part.divided(most)]
-        ends = np.cumsum([max(piece.size, _LEAST) for piece in pieces])
-        tasks = min(max(-(-int(ends[-1]) // _TASK), slots), _MOST, len(pieces))
-        middles = ends - np.diff(ends, prepend=0) / 2
-        numbers = (middles * (tasks / ends[-1])).astype(np.int64).tolist()
-        groups = itertools.groupby(zip(numbers, pieces, strict=True), key=lambda each: each[0])
-        return [_joined([piece for _, piece in group]) for _, group in groups]
+        return [_joined(some) for some in tasks_of(pieces, [each.size for each in pieces], slots)]
 
     def with_columns(self, *exprs: pl.Expr) -> Shards:
         """The same rows with further columns."""
@@ -221,6 +219,22 @@ def shards_of(source: Any) -> Shards:
         else:
             shards.append(Shard(part.name, rows, _size_of_table(file), (file,)))
     return Shards(shards, schema, names, stamps)
+
+
+def tasks_of(pieces: Sequence[Piece], sizes: Sequence[int], slots: int) -> list[list[Piece]]:
+    """Pieces of so many bytes each as tasks for so many workers, in the order given.
+
+    >>> tasks_of(["a", "b", "c"], [_TASK, 10, 10], slots=2)
+    [['a'], ['b', 'c']]
+    """
+    import numpy as np
+
+    ends = np.cumsum([max(size, _LEAST) for size in sizes])
+    tasks = min(max(-(-int(ends[-1]) // _TASK), slots), _MOST, len(pieces))
+    middles = ends - np.diff(ends, prepend=0) / 2
+    numbers = (middles * (tasks / ends[-1])).astype(np.int64).tolist()
+    groups = itertools.groupby(zip(numbers, pieces, strict=True), key=lambda each: each[0])
+    return [[piece for _, piece in group] for _, group in groups]
 
 
 def _common(parts: Sequence[Part]) -> pl.Schema:

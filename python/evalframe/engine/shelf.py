@@ -1,0 +1,206 @@
+"""What was made of shards, in a folder: each in a file of its own, found by what it was made of.
+
+The name of a file is a digest of the bytes of the shard, of the definition of what is made, and of
+the program (see `definitions`). So a file is never out of date: what differs in anything has
+another name. It is written as soon as it is made, by the worker that made it, under a temporary
+name, and takes its own in one step; two jobs that make the same write the same. It holds its own
+name and a checksum, so that damage is a miss.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from contextvars import Context
+from dataclasses import dataclass
+from hashlib import blake2b, file_digest
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+
+from evalframe.core.errors import InputError, OutputError
+from evalframe.core.files import replacing
+from evalframe.core.remote import location
+from evalframe.core.scan import reading
+from evalframe.engine.definitions import digest, program
+
+if TYPE_CHECKING:
+    from evalframe.core.scan import File
+    from evalframe.engine.shards import Shard
+
+Status: TypeAlias = Literal["reused", "made", "damaged"]
+
+_SETTLED = 2.0
+"""Seconds after which another change of a file is sure to change its time, too."""
+
+_WORD = 16
+"""Bytes of a name, of a checksum, and of the number of rows."""
+
+
+class Maker(Protocol):
+    """What is made of a shard, and how it adds up. It travels to workers.
+
+    Attributes:
+        definition: The digest of all that decides what is made beside the rows: see `definitions`.
+    """
+
+    @property
+    def definition(self) -> str:
+        """See above. Workers compute it again, to find out if they would make something else."""
+
+    def made(self, shard: Shard) -> tuple[int, bytes]:
+        """The number of rows of the shard, and what is made of it."""
+
+    def added(self, parts: Iterable[bytes]) -> bytes:
+        """The sum of what was made of several shards."""
+
+
+class Seen(NamedTuple):
+    """A file when its content was hashed.
+
+    Attributes:
+        size: Its bytes.
+        changed: Time of its last change in nanoseconds, 0 if unknown.
+        content: SHA-256 of its bytes.
+    """
+
+    size: int
+    changed: int
+    content: str
+
+
+class Kept(NamedTuple):
+    """What became of a shard.
+
+    Attributes:
+        status: `reused` from the folder; `made`; `damaged`: made, since its file was damaged.
+        content: The digest of what decides its rows.
+        rows: The number of its rows.
+        seconds: Time of work.
+        seen: Its file, if size and time tell the content from now on.
+    """
+
+    status: Status
+    content: str
+    rows: int
+    seconds: float
+    seen: Seen | None
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """The part of a folder for one definition.
+
+    Attributes:
+        folder: Where the files lie; all workers see it.
+        kind: The digest of the definition and of the program.
+    """
+
+    folder: Path
+    kind: str
+
+    @classmethod
+    def of(cls, folder: Path, maker: Maker) -> Shelf:
+        """The part for what this maker makes, in this process."""
+        return cls(folder, digest([maker.definition, program()]))
+
+    def file(self, content: str) -> Path:
+        """The file of what was made of a shard."""
+        name = digest([self.kind, content])
+        return self.folder / name[:2] / f"{name}.state"
+
+    def take(self, content: str) -> tuple[int, bytes] | None:
+        """The rows of a shard and what was made of it, or None; InputError if that is damaged."""
+        file = self.file(content)
+        try:
+            written = file.read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise InputError(f"{file} cannot be read ({error.strerror})") from error
+        found = opened(file, written)
+        with suppress(OSError):  # another user's, perhaps
+            file.touch()  # it is in use, see `StateStore.sweep`
+        return found
+
+    def put(self, content: str, rows: int, made: bytes) -> None:
+        """Keep what was made of a shard."""
+        file = self.file(content)
+        whole = bytes.fromhex(file.stem) + rows.to_bytes(_WORD) + made
+        # In a context of its own: the outputs of a job take their names together at its end.
+        Context().run(_write, file, whole + _checksum(whole))
+
+    def made(
+        self, maker: Maker, shard: Shard, about: Any, known: Seen | None
+    ) -> tuple[bytes, Kept]:
+        """What is made of a shard, now or before.
+
+        Args:
+            maker: What makes it.
+            shard: A shard of one file.
+            about: What decides its rows beside the bytes of the file, as plain values.
+            known: The file when its content was hashed before, if its size and time are trusted.
+        """
+        start = time.perf_counter()
+        (file,) = shard.files
+        seen, is_settled = _look(file, known)
+        content = digest([seen.content, about])
+        status: Status = "reused"
+        try:
+            found = self.take(content)
+        except InputError:
+            found, status = None, "damaged"
+        if found is None:
+            status = "made" if status == "reused" else status
+            found = maker.made(shard)
+            if _look(file, seen if is_settled else None)[0] != seen:
+                raise InputError(
+                    f"{shard} was changed while it was read; run again when nobody writes to it"
+                )
+            self.put(content, *found)
+        rows, made = found
+        seconds = time.perf_counter() - start
+        return made, Kept(status, content, rows, seconds, seen if is_settled else None)
+
+
+def _look(file: File, known: Seen | None) -> tuple[Seen, bool]:
+    """A file as it is now, and whether size and time tell its content from now on."""
+    with reading(file.name):
+        status = file.path.stat()
+        changed = getattr(status, "st_mtime_ns", 0)  # object stores tell none
+        if known is not None and known[:2] == (status.st_size, changed):
+            return known, True
+        is_settled = changed > 0 and time.time() - changed / 1e9 > _SETTLED
+        with file.path.open("rb") as content:
+            hashed = file_digest(content, "sha256").hexdigest()
+    return Seen(status.st_size, changed, hashed), is_settled
+
+
+def opened(file: Path, written: bytes) -> tuple[int, bytes]:
+    """The rows of a shard and what was made of it, from the bytes of a file."""
+    whole, checksum = written[:-_WORD], written[-_WORD:]
+    if whole[:_WORD].hex() != file.stem or _checksum(whole) != checksum:
+        raise InputError(f"{file} is damaged: its name or its checksum is another")
+    return int.from_bytes(whole[_WORD : 2 * _WORD]), whole[2 * _WORD :]
+
+
+def _checksum(data: bytes) -> bytes:
+    return blake2b(data, digest_size=_WORD).digest()
+
+
+def _write(file: Path, whole: bytes) -> None:
+    folder = file.parent.parent
+    if not folder.is_dir():
+        raise OutputError(
+            f"the state store {location(folder)!r} is not there; it must be a folder that all "
+            "workers see"
+        )
+    try:
+        file.parent.mkdir(exist_ok=True)
+    except OSError as error:
+        raise OutputError(
+            f"cannot write into the state store {str(folder)!r} ({error.strerror}); make it "
+            "writable, or choose another folder"
+        ) from error
+    with replacing(file) as path:
+        path.write_bytes(whole)

@@ -1,0 +1,385 @@
+"""A folder that keeps the states of shards: the next run computes those that are new or changed.
+
+A run looks up the states of its own shards only, so nothing is subtracted when a shard is gone. A
+journal of the last run with the same metrics says what has changed since; it decides nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from contextvars import Context
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import polars as pl
+
+from evalframe.core.asked import AnyMetric, as_exprs, states_of
+from evalframe.core.errors import OutputError, ParameterError
+from evalframe.core.files import replacing
+from evalframe.core.remote import is_remote, location
+from evalframe.core.rows import as_expr
+from evalframe.core.state import N_MISSING, N
+from evalframe.core.state_files import packed, unpacked
+from evalframe.core.state_tables import BLOCK, merged, state_table
+from evalframe.core.states import States
+from evalframe.core.typing import By, IntoExpr
+from evalframe.engine.definitions import definition, program
+from evalframe.engine.opening import AnyEngine, opened
+from evalframe.engine.protocol import Counted, Progress, Task, modules_of, run
+from evalframe.engine.shards import Shard, Shards, shards_of, tasks_of
+from evalframe.engine.shelf import Kept, Maker, Seen, Shelf
+
+if TYPE_CHECKING:
+    from evalframe.core.metric import MetricExpr
+    from evalframe.core.per import AnyBound
+    from evalframe.core.tables import Keys
+
+_PIECE = 256 << 20
+"""Bytes of a shard, about: a larger file is several, so that many workers read it."""
+
+_SECONDS = 10.0
+"""How long an engine may take to show a worker."""
+
+_LEAST_KEPT = timedelta(days=1)
+"""How long a job may run that uses what it has found."""
+
+REPORT = {
+    "shard": pl.String(),
+    "status": pl.Enum(["reused", "new", "changed", "outdated", "damaged", "gone"]),
+    "rows": pl.Int64(),
+    "seconds": pl.Float64(),
+}
+
+
+class StateStore:
+    """A folder that keeps the states of shards, so that a run computes what is new.
+
+    A state is found by the bytes of its shard, by the metrics with all that decides their sums,
+    keys, cluster and weight, and by the versions of evalframe and Polars. If any of that differs,
+    it is made; so a result is that of a run without a store. Two jobs can use one folder.
+
+    Attributes:
+        folder: The folder; made if it is missing. On an engine all workers must see it.
+        trust_times: True if a file of the same path, size and time of change as in the last run
+            need not be read again to know its content.
+
+    Examples:
+        >>> import tempfile, polars as pl, evalframe as ef
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     for day, loss in enumerate([0.5, 0.25]):
+        ...         pl.DataFrame({"loss": [loss, 1.0]}).write_parquet(f"{folder}/{day}.parquet")
+        ...     store = ef.StateStore(f"{folder}/states")
+        ...     first = store.partial(f"{folder}/0.parquet", ef.mean("loss"))
+        ...     both = store.partial(f"{folder}/*.parquet", ef.mean("loss"))
+        ...     store.explain()["status"].to_list()
+        ['reused', 'new']
+        >>> ef.finish(both).collect()["estimate"].item()
+        0.6875
+    """
+
+    def __init__(self, folder: str | Path, *, trust_times: bool = False) -> None:
+        if is_remote(folder):
+            raise ParameterError(
+                f"a state store is a folder, not {location(folder)!r}; name one of a file system "
+                "that all workers share"
+            )
+        self.folder = Path(folder).absolute()
+        self.trust_times = trust_times
+        self._report: pl.DataFrame | None = None
+
+    def partial(
+        self,
+        shards: Any,
+        metrics: AnyMetric | Sequence[AnyMetric],
+        *,
+        by: By = None,
+        weight: IntoExpr | None = None,
+        cluster: IntoExpr | None = None,
+        engine: AnyEngine | None = None,
+    ) -> pl.LazyFrame:
+        """The state of all shards, of which those without a kept state are read now.
+
+        Args:
+            shards: A file, glob, folder, URL or Delta table, or a list of those.
+            metrics: Metrics that declare a state.
+            by: As for `ef.partial`, and so are `weight` and `cluster`.
+            weight: How often each row counts.
+            cluster: Keep separate sums for each cluster.
+            engine: Where shards are read, as for `ef.evaluate`; by default here, one by one.
+
+        Returns:
+            A state, as of `ef.partial`.
+
+        Raises:
+            InputError: A shard cannot be read, or was changed meanwhile.
+            OutputError: The folder cannot be written.
+            ParameterError: A column or a sum calls a Python function or a plugin, which may change
+                unseen; or the shards are frames in memory.
+        """
+        exprs = as_exprs(metrics, weight)
+        found = shards_of(shards)
+        apart = None if cluster is None else as_expr(cluster)
+        outline = pl.LazyFrame(schema=found.schema)
+        asked = states_of(outline, exprs, by=by, cluster=apart)
+        maker = OfStates(asked.metrics, asked.keys, apart)
+        modules = () if engine is None else modules_of(cast("list[MetricExpr]", exprs))
+        return unpacked(self.added(found, maker, engine, modules=modules)).lazy()
+
+    def added(
+        self,
+        shards: Shards,
+        maker: Maker,
+        engine: AnyEngine | None = None,
+        progress: Progress | None = None,
+        modules: Sequence[str] = (),
+    ) -> bytes:
+        """The sum of what a maker makes of all shards, or has made before.
+
+        Args:
+            shards: Files.
+            maker: Makes it; it travels to workers if there is an engine.
+            engine: Where, by default in this process.
+            progress: Called after each task.
+            modules: Modules that workers import first.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise OutputError(
+                f"the state store {str(self.folder)!r} cannot be made ({error.strerror}); choose "
+                "another folder"
+            ) from error
+        shelf = Shelf.of(self.folder, maker)
+        journal = _Journal.read(self.folder / "runs" / f"{maker.definition}.json")
+        pieces = [*_pieces(shards)]
+        if self.trust_times:
+            pieces = [replace(piece, known=journal.seen(piece.name)) for piece in pieces]
+        sizes = [piece.shard.size for piece in pieces]
+        work = partial(_of_batch, shelf, maker)
+
+        def batches(slots: int) -> list[_Batch]:
+            return [_Batch(some) for some in tasks_of(pieces, sizes, slots)]
+
+        if engine is None:
+            results = [work(batch).value for batch in batches(1)]
+        else:
+            with opened(engine) as ready:
+                task = Task.of("state", work, modules)
+                results = run(ready, task, batches(ready.check(_SECONDS)), progress)
+        shards.check_unchanged()
+        kept = [each for _, some in results for each in some]
+        names = [piece.name for piece in pieces]
+        self._report = journal.report(names, kept)
+        Context().run(journal.write, names, kept)
+        return maker.added(part for part, _ in results)
+
+    def explain(self) -> pl.DataFrame:
+        """What the last run did with each shard.
+
+        Returns:
+            `shard`, `status`, `rows` and `seconds` of work. The status is
+
+            * `reused`: its state was there, perhaps of a file of another name;
+            * `new`: it was not in the run before with the same metrics;
+            * `changed`: it was, with other content;
+            * `outdated`: it was, but other versions of evalframe or Polars made the state;
+            * `damaged`: the file of its state was damaged, and is made anew;
+            * `gone`: it was in the run before, and is not in this one.
+
+        Raises:
+            ParameterError: There was no run.
+        """
+        if self._report is None:
+            raise ParameterError("nothing was run yet; call partial(...) first")
+        return self._report
+
+    def sweep(self, *, keep: timedelta = timedelta(days=30)) -> int:
+        """Remove states that no run has used for some time, and remains of killed jobs.
+
+        Args:
+            keep: How long a state is kept after its last use, a day at least.
+
+        Returns:
+            The number of files that were removed.
+
+        Raises:
+            ParameterError: `keep` is less than a day: a job that runs may use what is younger.
+        """
+        if keep < _LEAST_KEPT:
+            raise ParameterError(
+                f"keep must be a day at least, since a job may still use what it has found; got "
+                f"{keep}. To remove all, remove the folder"
+            )
+        now, removed = time.time(), 0
+        for pattern, age in (
+            ("??/*.state", keep),
+            ("runs/*.json", keep),
+            ("*/.*.tmp", _LEAST_KEPT),
+        ):
+            for file in self.folder.glob(pattern):
+                with suppress(FileNotFoundError):  # another job sweeps, too
+                    if now - file.stat().st_mtime > age.total_seconds():
+                        file.unlink()
+                        removed += 1
+        return removed
+
+
+@dataclass(frozen=True)
+class OfStates:
+    """Makes states of metrics.
+
+    Attributes:
+        metrics: The metrics with their columns and weights.
+        keys: The group keys.
+        cluster: The cluster whose sums are kept apart.
+    """
+
+    metrics: Sequence[AnyBound]
+    keys: Keys
+    cluster: pl.Expr | None
+
+    @property
+    def definition(self) -> str:
+        """See `Maker`."""
+        return definition(self.metrics, self.keys, self.cluster)
+
+    def made(self, shard: Shard) -> tuple[int, bytes]:
+        """See `Maker`. Each row is in each block, used or missing, so the first one counts all."""
+        states = States.of(shard.scan(), self.metrics, self.keys, self.cluster)
+        state = state_table(states).collect()
+        counts = pl.col(f":{N}") + pl.col(f":{N_MISSING}")
+        rows = state.filter(pl.col(BLOCK).to_physical() == 0).select(counts.sum()).item()
+        return int(rows), packed(state)
+
+    def added(self, parts: Iterable[bytes]) -> bytes:
+        """See `Maker`."""
+        first, *others = parts
+        return packed(merged([unpacked(part) for part in (first, *others)])) if others else first
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A shard of one file, or of some rows of a large one.
+
+    Attributes:
+        shard: The shard.
+        name: Its path, with its rows if it is not the whole file.
+        about: What decides its rows beside the bytes of the file, as plain values.
+        known: The file as the last run saw it, if that is trusted.
+    """
+
+    shard: Shard
+    name: str
+    about: Any
+    known: Seen | None = None
+
+
+def _pieces(shards: Shards) -> Iterator[_Piece]:
+    """Shards whose bounds depend on their own file only, so that the next run finds them."""
+    schema = [[name, str(dtype)] for name, dtype in shards.schema.items()]
+    for part in shards.parts:
+        if len(part.files) != 1:
+            raise ParameterError(
+                f"a state store knows shards by the bytes of their files, and {part} is no file; "
+                "name files, or compute without a store"
+            )
+        (file,) = part.files
+        for piece in [part] if file.version is not None else part.divided(_PIECE):
+            rows = "" if piece.span is None else f", rows {piece.span[0]} to {piece.span[1] - 1}"
+            about = [file.path.suffix.lower(), file.keys, piece.span, schema]
+            yield _Piece(piece, f"{location(file.path)}{rows}", about)
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """The pieces of a task."""
+
+    pieces: Sequence[_Piece]
+
+    def __str__(self) -> str:
+        few = [self.pieces[0].name, self.pieces[-1].name][: len(self.pieces)]
+        return " to ".join(few)
+
+
+def _of_batch(shelf: Shelf, maker: Maker, batch: _Batch) -> Counted:
+    """The sum of what is made of the shards of a batch, and what became of each."""
+    if Shelf.of(shelf.folder, maker) != shelf:
+        raise ParameterError(
+            "the worker has other code of evalframe or of the metrics than the process that asks; "
+            "install the same on all workers"
+        )
+    kept: list[Kept] = []
+
+    def parts() -> Iterator[bytes]:
+        for piece in batch.pieces:
+            part, became = shelf.made(maker, piece.shard, piece.about, piece.known)
+            kept.append(became)
+            yield part
+
+    total = maker.added(parts())
+    size = sum(piece.shard.size for piece in batch.pieces)
+    return Counted((total, kept), sum(each.rows for each in kept), size)
+
+
+@dataclass(frozen=True)
+class _Journal:
+    """What the last run of a definition saw. It is told by `explain` and decides no result.
+
+    Attributes:
+        file: Where it is written.
+        program: The versions of the program that ran.
+        shards: By name the content, and the file if its size and time tell its content.
+    """
+
+    file: Path
+    program: Mapping[str, str]
+    shards: Mapping[str, tuple[str, Seen | None]]
+
+    @classmethod
+    def read(cls, file: Path) -> _Journal:
+        """The journal of a file; empty if there is none, or another one than expected."""
+        try:
+            written = json.loads(file.read_bytes())
+            shards = {
+                name: (content, None if seen is None else Seen(*seen))
+                for name, (content, seen) in written["shards"].items()
+            }
+            return cls(file, written["program"], shards)
+        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+            return cls(file, program(), {})
+
+    def write(self, names: Sequence[str], kept: Sequence[Kept]) -> None:
+        """Replace it by what a run saw."""
+        shards = {name: (each.content, each.seen) for name, each in zip(names, kept, strict=True)}
+        self.file.parent.mkdir(exist_ok=True)
+        with replacing(self.file) as path:
+            path.write_text(json.dumps({"program": program(), "shards": shards}))
+
+    def seen(self, name: str) -> Seen | None:
+        """The file of a shard as it was seen."""
+        return self.shards.get(name, (None, None))[1]
+
+    def report(self, names: Sequence[str], kept: Sequence[Kept]) -> pl.DataFrame:
+        """What a run did, beside what was there before."""
+        rows: list[tuple[Any, ...]] = [
+            (name, self._status(name, each), each.rows, each.seconds)
+            for name, each in zip(names, kept, strict=True)
+        ]
+        rows += [(name, "gone", None, None) for name in self.shards.keys() - {*names}]
+        return pl.DataFrame(rows, schema=REPORT, orient="row")
+
+    def _status(self, name: str, kept: Kept) -> str:
+        if kept.status != "made":
+            return kept.status
+        before = self.shards.get(name)
+        if before is None:
+            return "new"
+        if before[0] != kept.content:
+            return "changed"
+        return "new" if self.program == program() else "outdated"
