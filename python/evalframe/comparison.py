@@ -18,6 +18,8 @@ from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.evaluation import check_independent, clustered, named_cluster
 
 if TYPE_CHECKING:
+    from evalframe.engine.opening import AnyEngine
+    from evalframe.engine.rows import Rows
     from evalframe.resample.methods import Bootstrap, Method
 
 
@@ -46,6 +48,7 @@ def compare(
     resample: Method | None = None,
     test: Test = "bootstrap",
     correction: Correction = "holm",
+    engine: AnyEngine | None = None,
 ) -> pl.LazyFrame:
     """Compare metrics between groups of one table, or between two tables.
 
@@ -88,6 +91,7 @@ def compare(
             clusters, and needs pairs. Both add one to numerator and denominator.
         correction: Of the p-values of the family: `holm` (step-down; never less powerful than
             Bonferroni's), `bonferroni`, or `none`, which makes `p_adjusted` the `p_value`.
+        engine: Where shards are computed, and what they are, as for `ef.evaluate`; so is `other`.
 
     Returns:
         by..., `metric`, `left`, `right`, `estimate_left`, `estimate_right`, `delta` (right minus
@@ -122,7 +126,7 @@ def compare(
     """
     from evalframe.core import tables
     from evalframe.core.per import units_of
-    from evalframe.core.states import States, stacked
+    from evalframe.engine.rows import states_of_rows
     from evalframe.resample.paired import PAIRED_RESULT, PAIRED_UNITS, Comparison, paired_spread
     from evalframe.resample.unpaired import UNPAIRED_RESULT, unpaired_spread
 
@@ -138,27 +142,24 @@ def compare(
     if paired and any(units_of(bound) for bound in bounds):
         taken += PAIRED_UNITS
     keys = tables.Keys.of(by, taken)
-    side, frames = _sides(frame, other, between)
+    side, frames = _sides(frame, other, between, engine)
     if paired:
         drawn, cluster = paired_method(pair_on, resample)
-        rows = [(each, cluster) for each in frames]
+        rows = frames
     else:
         method = _unpaired_method(pair_on, resample, test)
         check_independent(bounds, method)
-        rows = [clustered(each, method) for each in frames]
+        taken_apart = [clustered(each, method) for each in frames]
+        rows, cluster = [each for each, _ in taken_apart], taken_apart[0][1]
     inner = tables.Keys((*keys.names, _SIDES), (*keys.exprs, side))
     tables.check_units(bounds, inner)
-    states = []
-    for lazy, cluster in rows:
-        tables.check_columns(lazy, exprs, *inner.exprs, cluster)
-        states.append(States.of(lazy, bounds, inner, cluster))
-    both = stacked(states).collected()
+    states = states_of_rows(rows, exprs, inner, cluster, engine)
     sides = None if other is None else ("left", "right")
     comparison = Comparison(sides, baseline, test, correction)
     if paired:
-        result = paired_spread(drawn, both, comparison)
+        result = paired_spread(drawn, states, comparison)
     else:
-        result = unpaired_spread(method, both, comparison)
+        result = unpaired_spread(method, states, comparison)
     level = drawn.level if paired else method.level
     found = pl.col("std_error") * _quantiles(level)
     return result.lazy().with_columns(found.alias(DETECTABLE)).rename(keys.restore())
@@ -210,9 +211,9 @@ def _unpaired_method(pair_on: IntoExpr | None, resample: Method | None, test: Te
 
 
 def _sides(
-    frame: Frame, other: Frame | None, between: IntoExpr | None
-) -> tuple[pl.Expr, list[pl.LazyFrame]]:
-    from evalframe.core import tables
+    frame: Frame, other: Frame | None, between: IntoExpr | None, engine: AnyEngine | None
+) -> tuple[pl.Expr, list[Rows]]:
+    from evalframe.engine.rows import rows_of
 
     if (between is None) == (other is None):
         raise ParameterError(
@@ -220,9 +221,9 @@ def _sides(
         )
     if other is None:
         assert between is not None
-        return as_expr(between), [tables.lazy(frame)]
+        return as_expr(between), [rows_of(frame, engine)]
     named = [
-        tables.lazy(table).with_columns(pl.lit(name).alias(":side"))
+        rows_of(table, engine).with_columns(pl.lit(name).alias(":side"))
         for table, name in ((frame, "left"), (other, "right"))
     ]
     return pl.col(":side"), named

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast, overload
+from typing import TYPE_CHECKING, TypeVar, cast, overload
 
 import polars as pl
 
@@ -17,6 +17,8 @@ from evalframe.core.typing import By, Frame, IntoExpr
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
     from evalframe.core.states import Plan, States
+    from evalframe.engine.opening import AnyEngine
+    from evalframe.engine.rows import Rows
     from evalframe.resample.methods import Method
 
 
@@ -29,6 +31,7 @@ def evaluate(
     weight: IntoExpr | None = None,
     resample: Method | None = None,
     plan: Plan = "auto",
+    engine: AnyEngine | None = None,
 ) -> pl.LazyFrame:
     """Compute metrics of a table, one row per group and metric, with intervals if requested.
 
@@ -48,6 +51,9 @@ def evaluate(
         plan: How curves are computed without `resample`: `sorted` sorts the rows once in memory
             and suits nearly unique levels; `levels` adds up rows of equal level first, which
             streams; `auto` looks at the first rows. The numbers are the same.
+        engine: Where shards are computed: a Dask client, `"ray"`, an executor, or a name such as
+            `"processes:4"`; see `ef.engine.on`. The first argument is then files that all workers
+            see, a list of files or frames, or a frame of Dask or Ray. The numbers are the same.
 
     Returns:
         by..., `metric`, `estimate`, `std_error`, `lower`, `upper` (Float64, null if undefined or
@@ -74,11 +80,20 @@ def evaluate(
     from evalframe.core.states import Plan, States
 
     check_choice("plan", plan, Plan)
-    lazy = tables.lazy(frame)
     exprs = as_exprs(metrics, weight)
     keys = tables.Keys.of(by)
     bounds, others = tables.split(exprs)
     tables.check_units(bounds, keys)
+    if engine is not None:
+        from evalframe.engine.rows import rows_of, states_of_rows
+
+        rows, apart = rows_of(frame, engine), None
+        if resample is not None:
+            check_independent(bounds, resample)
+            rows, apart = clustered(rows, resample)
+        states = states_of_rows([rows], exprs, keys, apart, engine)
+        return estimates_of(states, resample).lazy()
+    lazy = tables.lazy(frame)
     order = [expr.meta.output_name() for expr in exprs]
     if resample is None:
         tables.check_columns(lazy, exprs, *keys.exprs)
@@ -115,15 +130,18 @@ def partial(
     by: By = None,
     weight: IntoExpr | None = None,
     cluster: IntoExpr | None = None,
+    engine: AnyEngine | None = None,
 ) -> pl.LazyFrame:
     """Compute the additive state of metrics over one shard, as a plain table.
 
     Args:
-        frame: Records of the shard; of a LazyFrame the result is lazy.
+        frame: Records of the shard; of a LazyFrame the result is lazy. With `engine`, many shards,
+            whose states are added up.
         metrics: Metrics that declare a state.
         by: As for `evaluate`, and so is `weight`.
         weight: How often each row counts.
         cluster: Keep separate sums for each cluster, so that `finish` can resample.
+        engine: Where shards are computed, and what they are, as for `evaluate`.
 
     Returns:
         A table that survives Parquet and adds up with `merge`. The type of its column `:block`
@@ -141,7 +159,18 @@ def partial(
     """
     from evalframe.core.state_tables import state_table
 
-    return state_table(states_of(frame, metrics, by=by, weight=weight, cluster=cluster))
+    if engine is None:
+        return state_table(states_of(frame, metrics, by=by, weight=weight, cluster=cluster))
+    from evalframe.engine.opening import opened
+    from evalframe.engine.shards import shards_of
+    from evalframe.engine.states import state_on
+
+    shards = shards_of(frame)
+    states = states_of(shards.outline, metrics, by=by, weight=weight, cluster=cluster)
+    apart = None if cluster is None else as_expr(cluster)
+    state_table(states)  # which says what is wrong with names
+    with opened(engine) as ready:
+        return state_on(ready, shards, states.metrics, states.keys, apart).lazy()
 
 
 @overload
@@ -250,6 +279,7 @@ def estimates_of(states: States[pl.DataFrame], resample: Method | None) -> pl.Da
 
 
 _ROW = ":row"
+AnyRows = TypeVar("AnyRows", bound="Rows")
 
 
 def cluster_of(method: Method) -> pl.Expr | None:
@@ -268,11 +298,11 @@ def cluster_of(method: Method) -> pl.Expr | None:
     return cluster
 
 
-def clustered(frame: pl.LazyFrame, method: Method) -> tuple[pl.LazyFrame, pl.Expr]:
+def clustered(frame: AnyRows, method: Method) -> tuple[AnyRows, pl.Expr]:
     """Rows and their cluster; by default each row is one."""
     cluster = cluster_of(method)
     if cluster is None:
-        return frame.with_row_index(_ROW), pl.col(_ROW)
+        return cast("AnyRows", frame.with_row_index(_ROW)), pl.col(_ROW)
     return frame, cluster
 
 

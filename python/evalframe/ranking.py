@@ -18,6 +18,7 @@ from evalframe.evaluation import named_cluster
 
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
+    from evalframe.engine.opening import AnyEngine
     from evalframe.resample.methods import Bootstrap
 
 
@@ -37,6 +38,7 @@ def rank(
     best: Best | None = None,
     correction: Correction = "holm",
     level: float | None = None,
+    engine: AnyEngine | None = None,
 ) -> pl.LazyFrame:
     """Rank systems by a metric, and say which ranks are certain.
 
@@ -64,6 +66,7 @@ def rank(
         correction: Of `p_adjusted`: `holm`, `bonferroni` and `none` as for `compare`; `max_t` by
             the joint replicates of a group, times the number of groups, and never below `p_value`.
         level: Of intervals and rank sets; by default that of `resample`.
+        engine: Where shards are computed, and what they are, as for `ef.evaluate`.
 
     Returns:
         by..., `rank` (Int64; ties to 12 decimals share the better one, null without an estimate),
@@ -97,7 +100,7 @@ def rank(
     """
     from evalframe.core import tables
     from evalframe.core.per import units_of
-    from evalframe.core.states import States
+    from evalframe.engine.rows import rows_of, states_of_rows
     from evalframe.resample.entries import RANKED, ranked_systems
     from evalframe.resample.methods import Bootstrap
 
@@ -113,13 +116,12 @@ def rank(
         )
     method = resample if level is None else replace(resample, level=level)
     cluster = named_cluster("rank", method)
-    lazy, outer = tables.lazy(frame), tables.Keys.of(by)
+    outer = tables.Keys.of(by)
     taken = (*RANKED, *(tables.NESTED if units_of(bounds[0]) else ()))
     keys = tables.Keys.of([*outer.exprs, as_expr(between)], taken)
     tables.check_units(bounds, keys)
-    tables.check_columns(lazy, exprs, *keys.exprs, cluster)
     is_lowest = best_end(bounds[0], best) == "lowest"
-    states = States.of(lazy, bounds, keys, cluster).collected()
+    states = states_of_rows([rows_of(frame, engine)], exprs, keys, cluster, engine)
     _check_systems(states.groups(), keys.inner)
     result = ranked_systems(method, states, correction, is_lowest=is_lowest)
     return result.lazy().rename(keys.restore())

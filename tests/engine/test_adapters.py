@@ -42,10 +42,10 @@ def test_metrics_travel_by_their_modules():
         )
 
     nested = ef.per("user", seen_rate(), then=ef.selective_risk("value"))
-    assert modules_of([ef.aurc(), nested]) == (__name__,)
+    assert modules_of([ef.aurc().bound, nested.bound]) == (__name__,)
     seen_rate.metric.define.__module__ = "__main__"
     with pytest.raises(EngineError, match=r"'seen_rate' is declared in the program.*a module"):
-        modules_of([nested.alias("other")])
+        modules_of([nested.alias("other").bound])
 
 
 def test_scratch_is_seen_by_workers_and_gone_at_the_end():

@@ -8,7 +8,7 @@ from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import InputError, ParameterError
 from evalframe.engine import shards as module
-from evalframe.engine.shards import shards_of
+from evalframe.engine.shards import joined, shards_of
 
 ROWS = pl.DataFrame({"g": ["a", "b"] * 500, "x": range(1000)})
 
@@ -80,8 +80,9 @@ def test_rows_are_numbered_as_in_one_table(folder):
     assert rows.schema == shards.schema
     assert rows["row"].to_list() == list(range(1000))
     assert (rows["row"] == rows["x"]).all()
-    both = shards + shards_of(folder).with_columns(pl.lit("right").alias("side"))
-    assert len(both.parts) == 8
+    other = shards_of([ROWS[:3]]).with_row_index("row")
+    both = joined([shards, other.with_columns(pl.lit("right").alias("side"))])
+    assert len(both.parts) == 5
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar, ca
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.typing import ArrowTable
+from evalframe.core.typing import ArrowTable, Sharded
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -32,7 +32,7 @@ class LikeInput(Protocol[P]):
 
     @overload
     def __call__(
-        self, frame: pl.DataFrame | Foreign, /, *args: P.args, **kwargs: P.kwargs
+        self, frame: pl.DataFrame | Foreign | Sharded, /, *args: P.args, **kwargs: P.kwargs
     ) -> pl.DataFrame:
         pass
 
@@ -53,6 +53,8 @@ def like_input(function: Callable[Concatenate[Any, P], pl.LazyFrame]) -> LikeInp
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if kwargs.get("engine") is not None:  # shards, which workers open
+            return function(*args, **kwargs).collect()
         given, named = taken(args, kwargs)
         result = function(*given, **named)
         frame = args[0] if args else kwargs.get(name)

@@ -28,6 +28,24 @@ class ArrowTable(Protocol):
 Source: TypeAlias = Frame | str | Path
 """A frame, or the path of its file."""
 
+
+class DaskFrame(Protocol):
+    """A Dask DataFrame."""
+
+    def to_delayed(self) -> Any:
+        """Its partitions."""
+
+
+class RayDataset(Protocol):
+    """A Ray Dataset."""
+
+    def to_arrow_refs(self) -> Any:
+        """Its blocks."""
+
+
+Sharded: TypeAlias = Sequence[Source] | DaskFrame | RayDataset
+"""What an engine reads, besides the paths of files."""
+
 if TYPE_CHECKING:
     Role: TypeAlias = Any
 else:

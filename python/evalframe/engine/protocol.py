@@ -16,10 +16,13 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
+import polars as pl
+
 from evalframe.core.errors import EvalframeError
 
 if TYPE_CHECKING:
-    from evalframe.core.metric import Metric, MetricExpr
+    from evalframe.core.metric import Metric
+    from evalframe.core.per import AnyBound
 
 Kind: TypeAlias = Literal["ok", "module", "input", "error"]
 
@@ -146,6 +149,9 @@ def call(task: Task, item: Any) -> Made:
         return made("error", f"worker {worker} is out of memory; {_SMALLER}")
     except EvalframeError as error:
         return made("input", str(error))
+    except pl.exceptions.PanicException as error:  # which is no Exception
+        reason = str(error).partition("\n")[0][:_LONGEST]
+        return made("error", f"Polars failed ({reason}); was a file changed or damaged?")
     except Exception as error:
         return made("error", f"{type(error).__name__}: {error}")
     if isinstance(value, Counted):
@@ -218,7 +224,7 @@ def _told(task: Task, item: Any, made: Made) -> str:
     return f"{_named(task, item)}: {made.value}"
 
 
-def modules_of(metrics: Iterable[MetricExpr]) -> tuple[str, ...]:
+def modules_of(metrics: Iterable[AnyBound]) -> tuple[str, ...]:
     """The modules that declare these metrics, for workers to import; ours come by themselves."""
     modules = {metric.define.__module__: metric.name for metric in _declared(metrics)}
     if "__main__" in modules:
@@ -229,11 +235,11 @@ def modules_of(metrics: Iterable[MetricExpr]) -> tuple[str, ...]:
     return tuple(sorted(name for name in modules if name.partition(".")[0] != "evalframe"))
 
 
-def _declared(metrics: Iterable[MetricExpr]) -> Iterator[Metric]:
+def _declared(metrics: Iterable[AnyBound]) -> Iterator[Metric]:
     """The declarations of metrics, also of those in each unit of nested ones."""
     from evalframe.core.per import Per
 
-    left = [metric.bound for metric in metrics]
+    left = [*metrics]
     while left:
         bound = left.pop()
         if isinstance(bound, Per):

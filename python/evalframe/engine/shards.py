@@ -116,6 +116,11 @@ class Shards:
     names: tuple[str, ...] = ()
     stamps: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
 
+    @property
+    def outline(self) -> pl.LazyFrame:
+        """The columns, without rows."""
+        return pl.LazyFrame(schema=self.schema)
+
     def batches(self, slots: int) -> list[Shard]:
         """Shards for so many workers at a time, none too large or too small for a task.
 
@@ -125,11 +130,11 @@ class Shards:
         whole = sum(part.size for part in self.parts)
         most = min(_LARGE, max(_TASK, whole / slots)) / 2
         pieces = [piece for part in self.parts for piece in part.divided(most)]
-        return [_joined(some) for some in tasks_of(pieces, [each.size for each in pieces], slots)]
+        return [_together(some) for some in tasks_of(pieces, [each.size for each in pieces], slots)]
 
     def with_columns(self, *exprs: pl.Expr) -> Shards:
         """The same rows with further columns."""
-        schema = pl.LazyFrame(schema=self.schema).with_columns(*exprs).collect_schema()
+        schema = self.outline.with_columns(*exprs).collect_schema()
         parts = [part.with_columns(*exprs) for part in self.parts]
         return replace(self, parts=parts, schema=schema)
 
@@ -140,13 +145,8 @@ class Shards:
             replace(part, rows=part.rows.with_row_index(name, offset=start))
             for part, start in zip(self.parts, starts, strict=False)
         ]
-        schema = pl.LazyFrame(schema=self.schema).with_row_index(name).collect_schema()
+        schema = self.outline.with_row_index(name).collect_schema()
         return replace(self, parts=parts, schema=schema)
-
-    def __add__(self, other: Shards) -> Shards:
-        """The rows of both, whose columns that are read are of the same types."""
-        parts, names = [*self.parts, *other.parts], (*self.names, *other.names)
-        return Shards(parts, self.schema, names, {**self.stamps, **other.stamps})
 
     def check_unchanged(self) -> None:
         """Raise InputError if a file has been changed since it was opened."""
@@ -194,30 +194,32 @@ def shards_of(source: Any) -> Shards:
             f"got {'an empty list' if isinstance(listed, Sequence) else type(source).__name__}"
         )
     names = tuple(str(each) for each in listed if isinstance(each, str | Path))
-    files = [replace(file, path=_absolute(file.path)) for file in find(names)]
-    stamps = {file.path: _stamp(file.path) for file in files if file.version is None}
-    frames = {
-        f"frame {number}": each
-        for number, each in enumerate(listed)
-        if not isinstance(each, str | Path)
-    }
-    parts = open_each(files)
-    for name, frame in frames.items():
-        table = lazy(frame)
-        parts.append(Part(File(name, Path()), "frame", table, table.collect_schema()))
+    parts: list[Part] = []
+    frames = {}
+    for number, each in enumerate(listed):
+        if isinstance(each, str | Path):
+            files = find([str(each)])
+            parts += open_each([replace(file, path=_absolute(file.path)) for file in files])
+        else:
+            table = lazy(each)
+            name = File(f"frame {number}", Path())
+            parts.append(Part(name, "frame", table, table.collect_schema()))
+            frames[name.name] = each
     check_alike(parts)
     schema = _common(parts)
+    paths = [part.file.path for part in parts if part.format not in ("frame", "Delta")]
+    stamps = {path: _stamp(path) for path in paths}
     shards = []
     for part in parts:
         rows: Any = _as(frames.get(part.name, part.scan), part.schema, schema)
         file = replace(part.file, rows=0)  # the plan that would count them need not travel
-        if part.name in frames:
+        if part.format == "frame":
             is_here = isinstance(rows, pl.DataFrame)
             shards.append(Shard(part.name, rows, rows.estimated_size() if is_here else _TASK))
-        elif file.version is None:
-            shards.append(Shard(part.name, rows, stamps[file.path][0], (file,)))
-        else:
+        elif part.format == "Delta":
             shards.append(Shard(part.name, rows, _size_of_table(file), (file,)))
+        else:
+            shards.append(Shard(part.name, rows, stamps[file.path][0], (file,)))
     return Shards(shards, schema, names, stamps)
 
 
@@ -235,6 +237,16 @@ def tasks_of(pieces: Sequence[Piece], sizes: Sequence[int], slots: int) -> list[
     numbers = (middles * (tasks / ends[-1])).astype(np.int64).tolist()
     groups = itertools.groupby(zip(numbers, pieces, strict=True), key=lambda each: each[0])
     return [[piece for _, piece in group] for _, group in groups]
+
+
+def joined(tables: Sequence[Shards]) -> Shards:
+    """The rows of several tables, whose columns that are read are of the same types."""
+    return replace(
+        tables[0],
+        parts=[part for each in tables for part in each.parts],
+        names=tuple(dict.fromkeys(name for each in tables for name in each.names)),
+        stamps={path: stamp for each in tables for path, stamp in each.stamps.items()},
+    )
 
 
 def _common(parts: Sequence[Part]) -> pl.Schema:
@@ -256,7 +268,7 @@ def _as(rows: Any, mine: pl.Schema, schema: pl.Schema) -> Any:
     return rows.cast(widened) if widened else rows
 
 
-def _joined(shards: Sequence[Shard]) -> Shard:
+def _together(shards: Sequence[Shard]) -> Shard:
     """One shard of the rows of several."""
     if len(shards) == 1:
         return shards[0]

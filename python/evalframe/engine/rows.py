@@ -1,0 +1,44 @@
+"""What a call is over: a table of this process, or shards for an engine. Both become states."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import polars as pl
+
+from evalframe.core import tables
+from evalframe.core.states import States, stacked
+from evalframe.engine.opening import AnyEngine, opened
+from evalframe.engine.shards import Shards, joined, shards_of
+from evalframe.engine.states import collected
+
+if TYPE_CHECKING:
+    from evalframe.core.tables import Keys
+
+Rows: TypeAlias = pl.LazyFrame | Shards
+
+
+def rows_of(frame: Any, engine: AnyEngine | None) -> Rows:
+    """The rows of a frame, or of shards for an engine."""
+    return tables.lazy(frame) if engine is None else shards_of(frame)
+
+
+def states_of_rows(
+    rows: Sequence[Rows],
+    exprs: Sequence[pl.Expr],
+    keys: Keys,
+    cluster: pl.Expr | None,
+    engine: AnyEngine | None,
+) -> States[pl.DataFrame]:
+    """The states of the rows of one or several tables, whose columns are checked first."""
+    bounds = tables.declared(exprs, "its shards do not add up")
+    apart = [] if cluster is None else [cluster]
+    frames = [each if isinstance(each, pl.LazyFrame) else each.outline for each in rows]
+    for frame in frames:
+        tables.check_columns(frame, exprs, *keys.exprs, *apart)
+    if engine is None:
+        return stacked([States.of(frame, bounds, keys, *apart) for frame in frames]).collected()
+    shards = joined([each for each in rows if isinstance(each, Shards)])
+    with opened(engine) as ready:
+        return collected(ready, shards, bounds, keys, cluster)
