@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -36,7 +36,6 @@ from evalframe.engine.shards import Shard, Shards, shards_of, tasks_of
 from evalframe.engine.shelf import Kept, Maker, Seen, Shelf
 
 if TYPE_CHECKING:
-    from evalframe.core.metric import MetricExpr
     from evalframe.core.per import AnyBound
     from evalframe.core.tables import Keys
 
@@ -128,7 +127,7 @@ class StateStore:
         outline = pl.LazyFrame(schema=found.schema)
         asked = states_of(outline, exprs, by=by, cluster=apart)
         maker = OfStates(asked.metrics, asked.keys, apart)
-        modules = () if engine is None else modules_of(cast("list[MetricExpr]", exprs))
+        modules = () if engine is None else modules_of(asked.metrics)
         return unpacked(self.added(found, maker, engine, modules=modules)).lazy()
 
     def added(
