@@ -9,18 +9,16 @@ name and a checksum, so that damage is a miss.
 
 from __future__ import annotations
 
+import secrets
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from contextvars import Context
 from dataclasses import dataclass
 from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
 
 from evalframe.core.errors import InputError, OutputError
-from evalframe.core.files import replacing
-from evalframe.core.remote import location
 from evalframe.core.scan import reading
 from evalframe.engine.definitions import digest, program
 
@@ -127,8 +125,7 @@ class Shelf:
         """Keep what was made of a shard."""
         file = self.file(content)
         whole = bytes.fromhex(file.stem) + rows.to_bytes(_WORD) + made
-        # In a context of its own: the outputs of a job take their names together at its end.
-        Context().run(_write, file, whole + _checksum(whole))
+        write(file, whole + _checksum(whole))
 
     def made(
         self, maker: Maker, shard: Shard, about: Any, known: Seen | None
@@ -188,19 +185,26 @@ def _checksum(data: bytes) -> bytes:
     return blake2b(data, digest_size=_WORD).digest()
 
 
-def _write(file: Path, whole: bytes) -> None:
+def write(file: Path, content: bytes) -> None:
+    """Write a file of the store, which takes its name in one step.
+
+    It is not forced to the disk: what a crash of the machine cuts off is noticed, and made anew.
+    """
     folder = file.parent.parent
+    unfinished = file.with_name(f".{file.name}.{secrets.token_hex(4)}.tmp")
     if not folder.is_dir():
         raise OutputError(
-            f"the state store {location(folder)!r} is not there; it must be a folder that all "
-            "workers see"
+            f"the state store {str(folder)!r} is not there; it must be a folder that all workers "
+            "see"
         )
     try:
         file.parent.mkdir(exist_ok=True)
+        unfinished.write_bytes(content)
+        unfinished.replace(file)
     except OSError as error:
+        with suppress(OSError):
+            unfinished.unlink()
         raise OutputError(
             f"cannot write into the state store {str(folder)!r} ({error.strerror}); make it "
-            "writable, or choose another folder"
+            "writable, or make room, or choose another folder"
         ) from error
-    with replacing(file) as path:
-        path.write_bytes(whole)

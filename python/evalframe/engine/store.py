@@ -10,7 +10,6 @@ import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from contextvars import Context
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -21,7 +20,6 @@ import polars as pl
 
 from evalframe.core.asked import AnyMetric, as_exprs, states_of
 from evalframe.core.errors import OutputError, ParameterError
-from evalframe.core.files import replacing
 from evalframe.core.remote import is_remote, location
 from evalframe.core.rows import as_expr
 from evalframe.core.state import N_MISSING, N
@@ -33,7 +31,7 @@ from evalframe.engine.definitions import definition, program
 from evalframe.engine.opening import AnyEngine, opened
 from evalframe.engine.protocol import Counted, Progress, Task, modules_of, run
 from evalframe.engine.shards import Shard, Shards, shards_of, tasks_of
-from evalframe.engine.shelf import Kept, Maker, Seen, Shelf
+from evalframe.engine.shelf import Kept, Maker, Seen, Shelf, write
 
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
@@ -175,7 +173,7 @@ class StateStore:
         kept = [each for _, some in results for each in some]
         names = [piece.name for piece in pieces]
         self._report = journal.report(names, kept)
-        Context().run(journal.write, names, kept)
+        journal.write(names, kept)
         return maker.added(part for part, _ in results)
 
     def explain(self) -> pl.DataFrame:
@@ -356,9 +354,7 @@ class _Journal:
     def write(self, names: Sequence[str], kept: Sequence[Kept]) -> None:
         """Replace it by what a run saw."""
         shards = {name: (each.content, each.seen) for name, each in zip(names, kept, strict=True)}
-        self.file.parent.mkdir(exist_ok=True)
-        with replacing(self.file) as path:
-            path.write_text(json.dumps({"program": program(), "shards": shards}))
+        write(self.file, json.dumps({"program": program(), "shards": shards}).encode())
 
     def seen(self, name: str) -> Seen | None:
         """The file of a shard as it was seen."""
