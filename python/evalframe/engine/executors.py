@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import current_process, get_context
+from multiprocessing import current_process, get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -81,7 +82,7 @@ def processes(workers: int) -> Iterator[OnExecutor]:
 
 def spawned(workers: int) -> ProcessPoolExecutor:
     """New processes: Polars does not survive a fork."""
-    return ProcessPoolExecutor(workers, get_context("spawn"), initializer=_ignore_interrupts)
+    return ProcessPoolExecutor(workers, get_context("spawn"), initializer=_attach)
 
 
 def refuse_workers() -> None:
@@ -106,9 +107,17 @@ def environment(values: Mapping[str, str]) -> Iterator[None]:
         os.environ.update(before)
 
 
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C, which a terminal sends to all processes, to the one that started us."""
+def _attach() -> None:
+    """Begin a worker: leave Ctrl-C, which a terminal sends to all, to our parent; end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)  # a killed parent ends no pool
 
 
 def _dead() -> EngineError:

@@ -6,6 +6,8 @@ repeated here, where it can be counted.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -136,9 +138,10 @@ def joined(address: str | None) -> Iterator[OnRay]:
 
 @contextmanager
 def started(workers: int, folder: Path) -> Iterator[OnRay]:
-    """Ray on this machine, its files in a folder."""
+    """Ray on this machine, its files in a folder. Workers import from where we do."""
+    path = os.pathsep.join(str(Path(folder).absolute()) for folder in sys.path)
     with (
-        environment(_ENVIRONMENT),
+        environment({**_ENVIRONMENT, "PYTHONPATH": path}),
         _connected(
             address="local",
             num_cpus=workers,

@@ -8,16 +8,19 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from threading import current_thread, main_thread
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evalframe.core.errors import ParameterError, did_you_mean
@@ -94,7 +97,11 @@ def opened(engine: AnyEngine, seconds: float = _SECONDS) -> Iterator[Engine]:
     if isinstance(given.engine, Engine):  # opened by somebody else
         yield given.engine
         return
-    with _folder(given.scratch) as folder, _adapter(given.engine, folder / "engine") as adapter:
+    with (
+        _interrupts() as ignore_interrupts,
+        _folders(given.scratch, _SHORT) as (folder, own),
+        _adapter(given.engine, own) as adapter,
+    ):
         adapter.check(seconds)
         for package in ("evalframe", "polars"):
             _check_versions(adapter.each(version, (package,), _ANSWER), package)
@@ -107,7 +114,23 @@ def opened(engine: AnyEngine, seconds: float = _SECONDS) -> Iterator[Engine]:
                 f"{_workers(blind)} of {len(seen)} do not see scratch={str(given.scratch)!r}; "
                 "name a folder that all of them share"
             )
-        yield adapter
+        try:
+            yield adapter
+        finally:
+            ignore_interrupts()  # or what we started would be left
+
+
+@contextmanager
+def _interrupts() -> Iterator[Callable[[], object]]:
+    """A function after which Ctrl-C does nothing, to the end of the block."""
+    if current_thread() is not main_thread():  # interrupts come to the main thread
+        yield lambda: None
+        return
+    before = signal.getsignal(signal.SIGINT)
+    try:
+        yield partial(signal.signal, signal.SIGINT, signal.SIG_IGN)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _adapter(engine: Any, folder: Path) -> AbstractContextManager[Engine]:
@@ -162,29 +185,31 @@ def _cores() -> int:
     return len(allowed(0)) if allowed else os.cpu_count() or 1
 
 
+_SHORT = Path("/tmp") if Path("/tmp").is_dir() else None
+"""Where engines keep their own files, among them sockets, whose paths must be short and local."""
+
 _REMOVES = """
 import os, shutil, sys
 sys.stdin.read()
-while os.path.exists(sys.argv[1]):
-    shutil.rmtree(sys.argv[1], ignore_errors=True)
+for folder in sys.argv[1:]:
+    while os.path.exists(folder):
+        shutil.rmtree(folder, ignore_errors=True)
 """
 
 
 @contextmanager
-def _folder(parent: Path | None) -> Iterator[Path]:
-    """A new folder, removed at the end, even if this process is killed.
+def _folders(*parents: Path | None) -> Iterator[list[Path]]:
+    """A new folder in each of these, or in that for temporary files; removed even if we are killed.
 
     A small process of its own session waits until its standard input ends, as it does when we
-    close it or are killed, and removes the folder.
+    close it or are killed, and removes them.
     """
-    folder = Path(tempfile.mkdtemp(prefix="evalframe-", dir=parent))
+    folders = [tempfile.mkdtemp(prefix="evalframe-", dir=parent) for parent in parents]
     remover = subprocess.Popen(
-        [sys.executable, "-ISc", _REMOVES, str(folder)],
-        stdin=subprocess.PIPE,
-        start_new_session=True,
+        [sys.executable, "-ISc", _REMOVES, *folders], stdin=subprocess.PIPE, start_new_session=True
     )
     try:
-        yield folder
+        yield [Path(folder) for folder in folders]
     finally:
         remover.communicate()
 
