@@ -16,7 +16,7 @@ import polars as pl
 from evalframe.core.grids import CODE, Cells, Groups, TooManyError, has_keys, series, zeros
 from evalframe.core.state import LEVEL
 
-FEW, _PER_ROW, PER_HEAD = 1 << 23, 8, 16
+FEW, _PER_ROW, PER_HEAD = 1 << 23, 16, 16
 """Cells of a table, at most: in all, for each row, and for each of the rows that are tried first.
 
 Cells cost something even if they stay empty; a hash table has only those that occur.
@@ -26,7 +26,10 @@ _FIRST, _MANY = 1 << 13, 1 << 16
 """Of so many rows the largest table has so many cells; a hash table of fewer is quick."""
 
 HEAD = 1 << 17
-"""Rows that are tried first; fewer are not worth the trouble."""
+"""Fewer rows are not worth the trouble; of many more, so many are tried before all are read."""
+
+_BATCH = 1 << 19
+"""Rows that are added up at a time."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,8 @@ class Sums:
         level: Number to add up by, in addition to the keys; null if a row has none.
         plain: Sums without a level.
         by_level: Sums per level.
-        others: Another plain sum, and the one that adds up with it to the number of rows.
+        others: Another plain sum, and the one, per level if there is one, that adds up with it to
+            the number of rows.
     """
 
     level: pl.Expr | None
@@ -51,33 +55,38 @@ def added_up(
 ) -> list[pl.DataFrame] | None:
     """Additive tables of all sums, by keys and level; None if a group-by does better."""
     # It does if rows are few, cells few or too many, or levels no short decimals. The first rows
-    # are tried with a smaller limit of cells, so that a table that does not suit costs little; and
-    # rows are counted, which costs nothing in memory and in Parquet.
+    # are tried before all are read, so that a table that does not suit costs little; and rows are
+    # counted, which costs nothing in memory and in Parquet.
     dtypes = frame.select(**keys).collect_schema().dtypes() if keys else []
     if not has_keys(dtypes):
         return None
     if all(sums.level is None for sums in tables):
         return None
     columns = _Columns()
-    first, tried, complete = (
-        [_Table(sums, columns, most) for sums in tables] for most in (FEW, PER_HEAD * HEAD, FEW)
-    )
+    complete = [_Table(sums, columns, FEW) for sums in tables]
     rows = frame.select(**keys, **columns.exprs)
-    head = rows.head(HEAD).collect()
-    if len(head) < HEAD:
-        return None
     try:
-        _added_up([head.head(_FIRST)], [*keys], first)
-        most = max(table.cells for table in first)
-        if most < _MANY or frame.select(pl.len()).collect().item() * _PER_ROW < most:
+        most = _cells(rows.head(_FIRST), [*keys], complete, FEW)
+        count = frame.select(pl.len()).collect().item()
+        if most < _MANY or count < HEAD or count * _PER_ROW < most:
             return None
-        _added_up([head], [*keys], tried)
-        first.clear()
-        tried.clear()
-        batches = rows.collect_batches(maintain_order=False, engine="streaming")
+        if count > 8 * HEAD:
+            _cells(rows.head(HEAD), [*keys], complete, PER_HEAD * HEAD)
+        batches = rows.collect_batches(chunk_size=_BATCH, maintain_order=False, engine="streaming")
         return _added_up(batches, [*keys], complete)
     except TooManyError:
         return None
+
+
+def _cells(rows: pl.LazyFrame, keys: Sequence[str], tables: Sequence[_Table], most: int) -> int:
+    """The cells of the largest table for these rows; `TooManyError` if it has more than `most`."""
+    read = rows.collect()
+    groups = Groups(keys)
+    numbers = groups.find(read)
+    trials = {table.level: Cells(0, most) for table in tables if table.level is not None}
+    for level, cells in trials.items():
+        cells.places(numbers, len(groups), read[level])
+    return max(cells.count for cells in trials.values())
 
 
 def _added_up(
@@ -116,25 +125,21 @@ class _Table:
 
     Attributes:
         plain: Columns of sums without a level, by the names of the sums.
+        level: The column of the level.
     """
 
     def __init__(self, sums: Sums, columns: _Columns, most: int) -> None:
         self.plain = columns.names(sums.plain)
         self._by_level = columns.names(sums.by_level)
-        self._level = None if sums.level is None else columns.name(sums.level)
+        self.level = None if sums.level is None else columns.name(sums.level)
         self._others = sums.others
         self._cells = Cells(len(sums.by_level), most)
 
-    @property
-    def cells(self) -> int:
-        """Number of cells so far."""
-        return self._cells.count
-
     def add(self, batch: pl.DataFrame, groups: Groups) -> None:
         """Add up rows by level."""
-        if self._level is not None:
+        if self.level is not None:
             values = [batch[column].to_numpy() for column in self._by_level.values()]
-            self._cells.add(groups.numbers, len(groups), batch[self._level], values)
+            self._cells.add(groups.numbers, len(groups), batch[self.level], values)
 
     def frame(self, groups: Groups) -> pl.DataFrame:
         """The additive table, sorted: of each group first the plain sums, then its levels."""
@@ -142,16 +147,20 @@ class _Table:
 
         order = groups.sorted_keys()[CODE].to_numpy()
         totals = {name: groups.totals[column][order] for name, column in self.plain.items()}
+        if self.level is None:
+            if self._others is not None:
+                name, counted = self._others
+                totals[name] = groups.rows[order] - totals[counted]
+            return groups.sorted_keys().drop(CODE).with_columns(**series(totals))
+        self._cells.seen[:, 0] = True
+        group, levels, sums = self._cells.filled(order)
+        by_level = dict(zip(self._by_level, sums, strict=True))
         if self._others is not None:
             name, counted = self._others
-            totals[name] = groups.rows[order] - totals[counted]
-        if self._level is None:
-            return groups.sorted_keys().drop(CODE).with_columns(**series(totals))
-        group, levels, sums = self._cells.filled(order)
+            totals[name] = groups.rows[order] - np.bincount(group, weights=by_level[counted])
         spread = {name: zeros(len(group)) for name in totals}
         for name, values in totals.items():
             spread[name][np.isnan(levels)] = values
-        by_level = dict(zip(self._by_level, sums, strict=True))
         keys = groups.sorted_keys().drop(CODE)[group]
         level = pl.Series(LEVEL, levels, nan_to_null=True)
         return keys.with_columns(level, **series(spread | by_level))

@@ -136,15 +136,15 @@ class Cells:
         self.most = most
         self._decimals, self._first, self._last = 0, 0, -1
         self.sums = zeros((sums, 0, 1))
+        self.seen = zeros((0, 1), bool)
 
     @property
     def count(self) -> int:
         """Number of cells so far."""
-        _, groups, steps = self.sums.shape
-        return int(groups * steps)
+        return self.seen.size
 
-    def add(self, group: Ints, groups: int, levels: pl.Series, values: Sequence[Floats]) -> None:
-        """Add rows, by number of group and level; `TooManyError` if the levels do not suit."""
+    def places(self, group: Ints, groups: int, levels: pl.Series) -> Ints:
+        """The cells of rows, by number of group; `TooManyError` if the levels do not suit."""
         import numpy as np
 
         steps = self._steps(levels, groups)
@@ -152,7 +152,13 @@ class Cells:
         np.fmax(steps, none, out=steps)  # without a level it is NaN, which fmax passes over
         steps -= none
         cell = steps.astype(np.int64)
-        cell += group * self.sums.shape[2]
+        cell += group * self.seen.shape[1]
+        self.seen.reshape(-1)[cell] = True
+        return cell
+
+    def add(self, group: Ints, groups: int, levels: pl.Series, values: Sequence[Floats]) -> None:
+        """Add rows, by number of group and level; `TooManyError` if the levels do not suit."""
+        cell = self.places(group, groups, levels)
         for sums, more in zip(self.sums, values, strict=True):
             _add(sums.reshape(-1), cell, more)
 
@@ -183,30 +189,30 @@ class Cells:
 
     def _make_room(self, groups: int, first: int, last: int, finer: int) -> None:
         """For so many groups and for these steps, so many of which are one of the former."""
-        old = self.sums
-        shape = len(old), groups, last - first + 2
-        if shape != old.shape or finer > 1:
-            self.sums = zeros(shape)
-            old_groups = slice(old.shape[1])
-            self.sums[:, old_groups, 0] = old[:, :, 0]
+        old, seen = self.sums, self.seen
+        shape = groups, last - first + 2
+        if shape != seen.shape or finer > 1:
+            self.sums, self.seen = zeros((len(old), *shape)), zeros(shape, bool)
+            old_groups = slice(len(seen))
             start = self._first * finer - first + 1
             old_steps = slice(start, start + (self._last - self._first) * finer + 1, finer)
-            if self._last >= self._first:
-                self.sums[:, old_groups, old_steps] = old[:, :, 1:]
+            for new, former in [*zip(self.sums, old, strict=True), (self.seen, seen)]:
+                new[old_groups, 0] = former[:, 0]
+                if self._last >= self._first:
+                    new[old_groups, old_steps] = former[:, 1:]
         self._first, self._last = first, last
 
     def filled(self, order: Ints) -> tuple[Ints, Floats, list[Floats]]:
-        """Group, level and sums of the cells that are not all 0, in this order of groups."""
+        """Group, level and sums of the cells that have had rows, in this order of groups."""
         # Of each group those without a level come first.
         import numpy as np
 
-        sums = self.sums[:, order]
-        some = (sums != 0).any(axis=0)
-        some[:, 0] = True
-        group, column = np.nonzero(some)
+        width = self.seen.shape[1]
+        group, column = np.divmod(np.flatnonzero(self.seen[order]), width)
         levels = (column + (self._first - 1)) / 10.0**self._decimals
         levels[column == 0] = np.nan
-        return group, levels, [values[some] for values in sums]
+        cell = order[group] * width + column
+        return group, levels, [sums.reshape(-1)[cell] for sums in self.sums]
 
 
 class Grid:
@@ -233,17 +239,29 @@ class Grid:
         self._rows += len(rows)
         self._cells.most = min(self._most, self._per_row * self._rows)
         starts = starts_of_groups(rows, self._keys)
-        numbers = np.repeat(self._groups.find(rows[starts[:-1]]), np.diff(starts))
-        values = [rows[name].fill_null(0.0).to_numpy() for name in self._sums]
+        heads = self._groups.find(rows[starts[:-1]])
+        numbers = np.repeat(heads, np.diff(starts))
         try:
-            self._cells.add(numbers, len(self._groups), rows[LEVEL], values)
+            cell = self._cells.places(numbers, len(self._groups), rows[LEVEL])
         except TooManyError:
             return False
+        rises = cell[1:] > cell[:-1]
+        rises[starts[1:-1] - 1] = True
+        once = rises.all() and len(np.unique(heads)) == len(heads)
+        for name, sums in zip(self._sums, self._cells.sums, strict=True):
+            totals, values = sums.reshape(-1), rows[name].fill_null(0.0).to_numpy()
+            some = np.flatnonzero(values != 0.0)  # sums without a level stand in few rows
+            if not once:
+                np.add.at(totals, cell, values)
+            elif 2 * len(some) < len(values):
+                totals[cell[some]] += values[some]
+            else:
+                totals[cell] += values
         return True
 
     def frame(self) -> pl.DataFrame:
         """The sum, sorted by keys and level."""
-        keys = self._groups.sorted_keys().filter(pl.col(CODE) < self._cells.sums.shape[1])
+        keys = self._groups.sorted_keys().filter(pl.col(CODE) < len(self._cells.seen))
         group, levels, sums = self._cells.filled(keys[CODE].to_numpy())
         level = pl.Series(LEVEL, levels, nan_to_null=True)
         values = dict(zip(self._sums, sums, strict=True))
@@ -261,11 +279,11 @@ def _kind(rows: pl.DataFrame, keys: Sequence[str]) -> dict[str, pl.DataType]:
     return {name: rows.schema[name] for name in (*keys, *filled)}
 
 
-def zeros(shape: int | tuple[int, ...]) -> npt.NDArray[Any]:
+def zeros(shape: int | tuple[int, ...], dtype: type = float) -> npt.NDArray[Any]:
     """An array of zeros."""
     import numpy as np
 
-    return np.zeros(shape)
+    return np.zeros(shape, dtype)
 
 
 def _resized(totals: Floats, length: int) -> Floats:

@@ -183,13 +183,6 @@ def order_within(levels: Floats, starts: Ints, *, descending: bool) -> Ints:
     return order
 
 
-def backwards(starts: Ints) -> Ints:
-    """The rows of each segment from the last to the first."""
-    import numpy as np
-
-    return np.repeat(starts[:-1] + starts[1:] - 1, np.diff(starts)) - np.arange(starts[-1])
-
-
 def boundaries(levels: Floats, starts: Ints) -> Ints:
     """First rows of all runs of equal levels within segments."""
     import numpy as np

@@ -146,12 +146,14 @@ class Block:
         """Rows of additive tables, added up by keys and level."""
         return self._grouped(rows, keys, pl.col(*self.all_sums).sum())
 
-    def summed(self, table: Frame, keys: Sequence[str]) -> pl.DataFrame:
-        """The additive table with one row for each group and level."""
-        if isinstance(table, pl.DataFrame) and self._starts_if_ordered(table, keys) is not None:
-            return table.with_columns(pl.col(*self.all_sums).fill_null(0.0))
+    def summed(self, table: Frame, keys: Sequence[str]) -> tuple[pl.DataFrame, Ints | None]:
+        """The table with one row for each group and level; offsets of its groups if sorted."""
+        if isinstance(table, pl.DataFrame):
+            starts = self._starts_if_ordered(table, keys)
+            if starts is not None:
+                return table.with_columns(pl.col(*self.all_sums).fill_null(0.0)), starts
         sums = cells.added_up(table.lazy(), {key: pl.col(key) for key in keys}, [self.over_sums()])
-        return self.added_up(table.lazy(), keys).collect() if sums is None else sums[0]
+        return self.added_up(table.lazy(), keys).collect() if sums is None else sums[0], None
 
     def _starts_if_ordered(self, table: pl.DataFrame, keys: Sequence[str]) -> Ints | None:
         return None if self.axis is None else starts_if_ordered(table, keys, LEVEL)
@@ -173,6 +175,8 @@ class Block:
                 axis = state.axes[use.axis_number]
                 level, sums = kernel.level_of(axis), sums | as_numbers(axis.sums)
         plain.pop(N_MISSING)
+        if level is not None:
+            sums[N] = plain.pop(N)  # how many rows stand at each level, which `retract` needs
         return Sums(level, plain, sums, others=(N_MISSING, N))
 
     def over_sums(self) -> Sums:
@@ -197,18 +201,23 @@ class Block:
         values = kernel.summary_of_rows(table, starts, self.plain, self.terms)
         return groups.select(keys).with_columns(**values)
 
-    def totals_of_levels(self, levels: pl.DataFrame, keys: list[str]) -> pl.DataFrame:
-        """Totals and terms per group, from the additive table."""
-        starts = self._starts_if_ordered(levels, keys)
+    def totals_of_levels(
+        self, levels: pl.DataFrame, keys: list[str], starts: Ints | None = None
+    ) -> pl.DataFrame:
+        """Totals and terms per group, from the additive table; `starts` if that is sorted."""
+        if starts is None:
+            starts = self._starts_if_ordered(levels, keys)
         if starts is None:
             order = [*keys] + [LEVEL] * (self.axis is not None)
             levels = levels.sort(order) if order else levels
             starts = starts_of_groups(levels, keys)
-        if self.axis is not None and self.axis.descending:
-            levels = levels[segments.backwards(starts)]
+        descending = self.axis is not None and self.axis.descending
+        if descending:  # The whole table backwards, which copies it without looking up rows.
+            levels, starts = levels.reverse(), len(levels) - starts[::-1]
         values = kernel.summary_of_levels(levels, starts, self.plain, self.terms)
         groups = levels.select(keys)[starts[:-1]].to_dict() if keys else {}
-        return pl.DataFrame(groups | values)
+        totals = pl.DataFrame(groups | values)
+        return totals.reverse() if descending else totals
 
 
 @dataclass(frozen=True)
@@ -341,7 +350,8 @@ class States(Generic[FrameT]):
         parts = []
         for block, table in zip(self.blocks, self.tables, strict=True):
             keys = _inner(self.keys, block.units)
-            parts.append(block.totals_of_levels(block.summed(table, keys), keys))
+            levels, starts = block.summed(table, keys)
+            parts.append(block.totals_of_levels(levels, keys, starts))
         return parts
 
 
