@@ -1,7 +1,10 @@
 """What every adapter does: results with their places, what went wrong as values, an end."""
 
+import io
 import multiprocessing
 import os
+import re
+import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
 
@@ -9,8 +12,10 @@ import pytest
 
 import evalframe as ef
 from evalframe.core.errors import ParameterError
+from evalframe.engine.executors import OnExecutor
 from evalframe.engine.opening import opened
-from evalframe.engine.protocol import EngineError, Task, TaskError, modules_of, run, tree
+from evalframe.engine.protocol import Counted, EngineError, Task, TaskError, modules_of, run, tree
+from evalframe.resample import methods
 
 
 def test_results_come_back_in_the_order_of_items(engine):
@@ -67,3 +72,31 @@ def test_an_engine_is_refused_that_is_none():
     forks = ProcessPoolExecutor(1, multiprocessing.get_context("fork"))
     with pytest.raises(EngineError, match=r"forks its workers.*get_context"):
         opened(forks).__enter__()
+
+
+def test_a_terminal_shows_what_was_read_how_fast_and_what_was_begun_again(monkeypatch):
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    class Dying(OnExecutor):
+        def stream(self, task, items):
+            for place, made in super().stream(task, items):
+                yield place, made._replace(tries=3)
+
+    monkeypatch.setattr(methods, "_PATIENCE", 0.0)
+    with ThreadPoolExecutor(1) as pool:
+        for stream in (Terminal(), io.StringIO()):
+            monkeypatch.setattr(sys, "stderr", stream)
+            read = Task.of("read", partial(Counted, size=5_000_000, rows=3))
+            assert run(Dying(pool, "a pool"), read, [1, 2]) == [1, 2]
+            if stream.isatty():
+                assert re.fullmatch(SHOWN, stream.getvalue().split("\r")[-1])
+            else:
+                assert not stream.getvalue()
+
+
+SHOWN = (
+    r"tasks on a pool: 2 of 2 \(read\), 10 MB, [\d,]+ MB/s, [\d,]+ rows/s, "
+    r"4 begun again after a worker died, 0 s left   \n"
+)

@@ -14,7 +14,7 @@ from multiprocessing import current_process, get_context, parent_process
 from pathlib import Path
 from typing import Any
 
-from evalframe.engine.protocol import EngineError, Made, Task, call
+from evalframe.engine.protocol import EngineError, Made, Stream, Task, call
 
 ONE_THREAD = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 """Environment of workers that we start: they share the cores of one machine."""
@@ -49,7 +49,7 @@ class OnExecutor:
         except Exception as error:
             return {self.name: error}
 
-    def stream(self, task: Task, items: Sequence[Any]) -> Iterator[tuple[int, Made]]:
+    def stream(self, task: Task, items: Sequence[Any]) -> Stream:
         """See `Engine`."""
         places: dict[Future[Made], int] = {}
         try:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalframe.core.errors import needing
 from evalframe.engine.executors import ONE_THREAD, environment, refuse_workers
-from evalframe.engine.protocol import EngineError, Made, Task, call, fatal
+from evalframe.engine.protocol import EngineError, Made, Stream, Task, call, fatal
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -58,7 +58,7 @@ class OnDask:
             ) from error
         return answers
 
-    def stream(self, task: Task, items: Sequence[Any]) -> Iterator[tuple[int, Made]]:
+    def stream(self, task: Task, items: Sequence[Any]) -> Stream:
         """Submit all at once, which costs less than a window: results are small."""
         from distributed import KilledWorker, as_completed
 

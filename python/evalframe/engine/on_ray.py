@@ -17,7 +17,7 @@ from typing import Any
 
 from evalframe.core.errors import needing
 from evalframe.engine.executors import ONE_THREAD, environment
-from evalframe.engine.protocol import EngineError, Made, Task, call, fatal
+from evalframe.engine.protocol import EngineError, Stream, Task, call, fatal
 
 TRIES = 4
 """Workers that may die of one task, as with Dask."""
@@ -79,7 +79,7 @@ class OnRay:
         except ray.exceptions.RayError as error:
             raise EngineError(f"a node of Ray does not answer: {error}") from error
 
-    def stream(self, task: Task, items: Sequence[Any]) -> Iterator[tuple[int, Made]]:
+    def stream(self, task: Task, items: Sequence[Any]) -> Stream:
         """Submit all at once; see `Engine`."""
         import ray
         from ray import exceptions

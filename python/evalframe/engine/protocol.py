@@ -9,7 +9,8 @@ import os
 import pickle
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias,
 import polars as pl
 
 from evalframe.core.errors import EvalframeError
+from evalframe.resample.methods import reporter
 
 if TYPE_CHECKING:
     from evalframe.core.metric import Metric
@@ -99,6 +101,10 @@ class Task:
         return cls(name, pickled, tuple(modules))
 
 
+Stream: TypeAlias = Generator[tuple[int, Made], None, None]
+"""Places of items, with what became of them."""
+
+
 @runtime_checkable
 class Engine(Protocol):
     """An adapter to an engine.
@@ -120,7 +126,7 @@ class Engine(Protocol):
     ) -> dict[str, Any]:
         """What a function returns on each worker, or the error that it raised there."""
 
-    def stream(self, task: Task, items: Sequence[Any]) -> Iterator[tuple[int, Made]]:
+    def stream(self, task: Task, items: Sequence[Any]) -> Stream:
         """Run `call(task, item)` for all items; the places of items with what became of them.
 
         Results come as they are ready. What is not finished is cancelled when the iterator is
@@ -170,19 +176,41 @@ def _loaded(task: Task) -> Callable[[Any], Any]:
 def run(
     engine: Engine, task: Task, items: Sequence[Any], progress: Progress | None = None
 ) -> list[Any]:
-    """The results of a task in the order of the items; `TaskError` at the first that failed."""
+    """The results of a task in the order of the items; `TaskError` at the first that failed.
+
+    How far it is shows on a terminal, unless `progress` is told instead.
+    """
     results: list[Any] = [None] * len(items)
-    stream = engine.stream(task, items)
-    for done, (place, made) in enumerate(stream, 1):
-        if made.kind != "ok":
-            close = getattr(stream, "close", None)
-            if close is not None:
-                close()
-            raise TaskError(_told(task, items[place], made))
-        results[place] = made.value
-        if progress is not None:
+    progress = progress or _shown(engine)
+    with closing(engine.stream(task, items)) as stream:
+        for done, (place, made) in enumerate(stream, 1):
+            if made.kind != "ok":
+                raise TaskError(_told(task, items[place], made))
+            results[place] = made.value
             progress(task.name, done, len(items), made)
     return results
+
+
+def _shown(engine: Engine) -> Progress:
+    """What has been done and read, how fast, and what dead workers left to others."""
+    started = time.monotonic()
+    report = reporter(f"tasks on {engine.name}")
+    rows = size = again = 0
+
+    def progress(name: str, done: int, total: int, made: Made) -> None:
+        nonlocal rows, size, again
+        rows, size, again = rows + made.rows, size + made.size, again + made.tries - 1
+        seconds = max(time.monotonic() - started, 1e-9)
+        more = {
+            f" ({name})": True,
+            f", {size / 1e6:,.0f} MB": size,
+            f", {size / 1e6 / seconds:,.0f} MB/s": size,
+            f", {rows / seconds:,.0f} rows/s": rows,
+            f", {again:,} begun again after a worker died": again,
+        }
+        report(done, total, "".join(text for text, is_said in more.items() if is_said))
+
+    return progress
 
 
 def tree(

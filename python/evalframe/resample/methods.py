@@ -24,6 +24,9 @@ Progress: TypeAlias = Callable[[int, int], None]
 _PATIENCE = 2.0
 """Seconds before progress is shown."""
 
+_PAUSE = 0.2
+"""Seconds until it is shown again."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Bootstrap:
@@ -236,20 +239,24 @@ def _some_unknown(clusters: pl.Series) -> bool:
     return clusters.has_nulls() or bool(clusters.dtype.is_float() and clusters.is_nan().any())
 
 
-def reporter(what: str) -> Progress:
-    """A callback that shows the progress of long work, after two seconds, on a terminal."""
-    started = time.monotonic()
-    is_shown = False
+def reporter(what: str) -> Callable[..., None]:
+    """A callback that shows the progress of long work, after two seconds, on a terminal.
 
-    def report(done: int, total: int) -> None:
-        nonlocal is_shown
-        elapsed = time.monotonic() - started
-        if not sys.stderr.isatty() or (elapsed < _PATIENCE and not is_shown):
+    It is called with the numbers of what is done and of all, and perhaps more to say.
+    """
+    started = time.monotonic()
+    due = started + _PATIENCE
+
+    def report(done: int, total: int, more: str = "") -> None:
+        nonlocal due
+        now = time.monotonic()
+        is_end = done >= total and due > started + _PATIENCE
+        if not sys.stderr.isatty() or (now < due and not is_end):
             return
-        is_shown = True
-        left = elapsed * (total - done) / max(done, 1)
+        due = now + _PAUSE
+        left = (now - started) * (total - done) / max(done, 1)
         end = "\n" if done >= total else ""
-        sys.stderr.write(f"\r{what}: {done:,} of {total:,}, {left:.0f} s left   {end}")
+        sys.stderr.write(f"\r{what}: {done:,} of {total:,}{more}, {left:.0f} s left   {end}")
         sys.stderr.flush()
 
     return report
