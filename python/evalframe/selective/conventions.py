@@ -143,12 +143,23 @@ def refusing(
     """The table, which raises ContractError on collect if the sum in a column is not 0."""
 
     def checked(rows: pl.DataFrame) -> pl.DataFrame:
-        if count := int(rows[name].sum()):
-            raise ContractError(_refusal(where, what, count, remedy))
+        check_none(rows, name, where, what, remedy)
         return rows
 
     # Without pushdown, so that rows and columns that the caller drops are checked too.
     return levels.map_batches(checked, projection_pushdown=False, predicate_pushdown=False)
+
+
+def check_none(
+    rows: pl.DataFrame,
+    name: str,
+    where: str,
+    what: str = "loss is negative",
+    remedy: str = NOT_NEGATIVE,
+) -> None:
+    """Raise ContractError if the sum in a column is not 0."""
+    if count := int(rows[name].sum()):
+        raise ContractError(_refusal(where, what, count, remedy))
 
 
 def _refusal(where: str, what: str, count: int, remedy: str) -> str:

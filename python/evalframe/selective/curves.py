@@ -27,6 +27,7 @@ from evalframe.selective.scoring import brier_reliability
 
 if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
+    from evalframe.resample.methods import Bootstrap
 
 CURVE = ("coverage", "selective_risk", "generalized_risk", "threshold", "count", "accepted")
 """Columns of every curve, after the group keys."""
@@ -38,6 +39,9 @@ RELIABILITY = (
 """Columns of every reliability table, after the group keys."""
 
 
+_BAND = ("band_lower", "band_upper")
+
+
 @like_input
 def rc_curve(
     frame: Frame,
@@ -46,11 +50,18 @@ def rc_curve(
     *,
     by: IntoExpr | Sequence[IntoExpr] | None = None,
     weight: IntoExpr | None = None,
+    resample: Bootstrap | None = None,
 ) -> pl.LazyFrame:
     """Working points of the risk-coverage curve, one for each distinct confidence.
 
     No row has coverage 0. Rows that `aurc` leaves out are left out: a loss that is NaN, or
     a loss without a confidence. A negative loss is refused.
+
+    With `resample` the curve is told at every 0.02 of coverage and at its end, with an interval for
+    each of these points and a band for all of them: of intervals of 0.95, some missed the true
+    curve in 0.26 to 0.29 of simulated worlds of 20 and 60 clusters, the band in 0.04 to 0.05. Both
+    start where 10 items, and 5 clusters with some loss, are accepted. Within a plateau the risk at
+    a coverage is the expectation over random order.
 
     Args:
         frame: Items, one row each.
@@ -58,6 +69,7 @@ def rc_curve(
         confidence: Accepted from the highest down; any scale.
         by: Group keys: column names or expressions.
         weight: Weight of each row.
+        resample: `ef.Bootstrap(cluster=...)`: whole clusters are drawn, the same at all points.
 
     Returns:
         by..., then Float64 `coverage` (accepted share of all items, increasing), `selective_risk`
@@ -66,8 +78,15 @@ def rc_curve(
         confidence, and from it up (Int64; with `weight` their weight, Float64). Sorted by the keys,
         then from the most confident down. A group without predictions has no rows.
 
+        With `resample` by..., `coverage`, `selective_risk`, `generalized_risk` and `threshold` at
+        these coverages, `lower` and `upper` (the interval of the risk at this coverage),
+        `band_lower` and `band_upper` (all risks lie between them at once, with the chance of
+        `level`) and `n_clusters` (Int64). A replicate in which fewer items are predicted has the
+        risk of all of these.
+
     Raises:
-        ContractError: On collect: a loss is negative.
+        ContractError: A loss is negative; on collect, unless clusters are resampled.
+        ParameterError: `resample` is no bootstrap, or finds fewer than two clusters.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -76,6 +95,13 @@ def rc_curve(
         >>> curve.select("threshold", "coverage", "selective_risk").row(1)
         (0.8, 0.6666666666666666, 0.5)
     """
+    if resample is not None:
+        from evalframe.selective import bands
+
+        keys = tables.Keys.of(by, taken=bands.WITH_BANDS)
+        method = bands.joint("rc_curve", resample)
+        told = bands.curve_with_bands(frame, (loss, confidence), weight, keys, method)
+        return told.lazy().rename(keys.restore())
     keys = tables.Keys.of(by, taken=CURVE)
     # The state of `aurc` is the curve: mass and loss per level, to be run through from the top.
     levels = _levels(frame, _CURVE.bind((loss, confidence), weight=weight), keys)
@@ -139,6 +165,7 @@ def reliability_table(
     binning: Binning = "equal_width",
     closed: Closed = "left",
     level: float = 0.95,
+    resample: Bootstrap | None = None,
 ) -> pl.LazyFrame:
     """Mean confidence and accuracy of each bin of confidence: the table of a reliability diagram.
 
@@ -155,17 +182,24 @@ def reliability_table(
         binning: See `expected_calibration_error`.
         closed: See `expected_calibration_error`.
         level: Confidence level of the intervals, in (0, 1).
+        resample: `ef.Bootstrap(cluster=...)`, for a band that holds for all bins at once, whatever
+            the dependence within clusters; its level is that of the bootstrap.
 
     Returns:
         by..., then `bin` (Int64, from 0), `lower_edge` and `upper_edge` (edges of the bin; with
         `equal_mass` the smallest and the largest confidence in it), `n` (Int64; with `weight` the
         weight, Float64), `mean_confidence`, `accuracy`, `gap` (accuracy minus mean confidence:
         below 0 is overconfident), `lower` and `upper` (Wilson interval of the accuracy, which
-        takes items as independent and a weight as a number of items). Sorted by the keys, then by
-        bin. A bin without items has no row.
+        takes items as independent and a weight as a number of items). With `resample` also
+        `band_lower` and `band_upper` (all accuracies lie between them at once; nowhere inside the
+        interval; null for bins of fewer than 5 items, and where all answers are right or wrong).
+        Sorted by the keys, then by bin. A bin without items has no row.
 
     Raises:
-        ContractError: On collect: a confidence is outside [0, 1], such as percent.
+        ContractError: A confidence is outside [0, 1], such as percent; on collect, unless clusters
+            are resampled.
+        ParameterError: An argument lies outside its domain, or `resample` is no bootstrap or finds
+            fewer than two clusters.
 
     References:
         DeGroot & Fienberg (1983), The comparison and evaluation of forecasters; Wilson (1927),
@@ -179,7 +213,7 @@ def reliability_table(
         [(7, 2, 0.75, 0.5, -0.25)]
     """
     check_binning(bins, binning, closed)
-    keys = tables.Keys.of(by, taken=RELIABILITY)
+    keys = tables.Keys.of(by, taken=RELIABILITY if resample is None else (*RELIABILITY, *_BAND))
     # The state of this metric is the table: mass, confidence and correct answers per bin, or per
     # distinct confidence, which bins of equal mass are made of.
     params = {"bins": bins, "binning": binning, "closed": closed}
@@ -190,28 +224,56 @@ def reliability_table(
     if binning == "equal_width":
         number, width = pl.col(LEVEL), 1.0 / bins
         upper_edge = pl.when(number < bins - 1).then((number + 1.0) * width).otherwise(1.0)
-        binned = filled.with_columns(lower_edge=number * width, upper_edge=upper_edge, bin=number)
+        filled = filled.with_columns(bin=number)
+        binned = filled.with_columns(lower_edge=number * width, upper_edge=upper_edge)
     else:
-        binned = _of_equal_mass(filled, keys.inner, bins)
+        filled = _in_equal_mass(filled, keys.inner, bins)
+        binned = _added_up(filled, keys.inner)
     n, dtype = pl.col("mass"), pl.Int64 if weight is None else pl.Float64
     accuracy, stated = pl.col("correct") / n, pl.col("confidence") / n
     lower, upper = wilson(accuracy.clip(0.0, 1.0), n, level)
-    return (
-        binned.select(
-            *keys.inner,
-            pl.col("bin").cast(pl.Int64),
-            "lower_edge",
-            "upper_edge",
-            n=n.cast(dtype),
-            mean_confidence=stated,
-            accuracy=accuracy,
-            gap=accuracy - stated,
-            lower=lower,
-            upper=upper,
-        )
-        .sort(*keys.inner, "bin")
-        .rename(keys.restore())
-    )
+    table = binned.select(
+        *keys.inner,
+        pl.col("bin").cast(pl.Int64),
+        "lower_edge",
+        "upper_edge",
+        n=n.cast(dtype),
+        mean_confidence=stated,
+        accuracy=accuracy,
+        gap=accuracy - stated,
+        lower=lower,
+        upper=upper,
+    ).sort(*keys.inner, "bin")
+    if resample is not None:
+        binned_levels = filled.select(*keys.inner, LEVEL, pl.col("bin").cast(pl.Int64))
+        table = _with_band(table, frame, metric, keys, binned_levels.collect(), resample)
+    return table.rename(keys.restore())
+
+
+def _with_band(
+    table: pl.LazyFrame,
+    frame: Frame,
+    metric: MetricExpr,
+    keys: tables.Keys,
+    bins: pl.DataFrame,
+    resample: Bootstrap,
+) -> pl.LazyFrame:
+    """The table with its band; `bins` are those of the levels."""
+    from evalframe.core.states import States
+    from evalframe.evaluation import clustered
+    from evalframe.selective import bands
+
+    method = bands.joint("reliability_table", resample)
+    lazy, cluster = clustered(tables.lazy(frame), method)
+    tables.check_columns(lazy, [], cluster)
+    states = States.of(lazy, [metric.bound], keys, cluster)
+    drawn = bands.bins_with_bands(states, bins, method).lazy()
+    joined = table.join(drawn, on=[*keys.inner, "bin"], how="left", nulls_equal=True)
+    lower, upper = (pl.when(pl.col(end).is_not_null()) for end in _BAND)
+    return joined.with_columns(
+        band_lower=lower.then(pl.min_horizontal("band_lower", "lower")),
+        band_upper=upper.then(pl.max_horizontal("band_upper", "upper")),
+    ).sort(*keys.inner, "bin")
 
 
 def _table(
@@ -225,19 +287,19 @@ def _table(
 _TABLE = replace(brier_reliability.metric, name="reliability_table", define=_table, checked=set())
 
 
-def _of_equal_mass(levels: pl.LazyFrame, keys: list[str], bins: int) -> pl.LazyFrame:
-    """Distinct confidences added up into bins of equal mass."""
+def _in_equal_mass(levels: pl.LazyFrame, keys: list[str], bins: int) -> pl.LazyFrame:
+    """Distinct confidences with their bins of equal mass."""
     mass = pl.col("mass")
     below = _within(mass.cum_sum().shift(1, fill_value=0.0), keys)
     everything = _within(mass.sum(), keys) + 0.0 * mass  # no constant column, as above
     number = mass_bin(below, everything, bins)
-    return (
-        levels.sort(*keys, LEVEL)
-        .with_columns(number.alias("bin"))
-        .group_by(*keys, "bin")
-        .agg(
-            pl.col(LEVEL).min().alias("lower_edge"),
-            pl.col(LEVEL).max().alias("upper_edge"),
-            pl.col("mass", "confidence", "correct").sum(),
-        )
+    return levels.sort(*keys, LEVEL).with_columns(number.alias("bin"))
+
+
+def _added_up(levels: pl.LazyFrame, keys: list[str]) -> pl.LazyFrame:
+    """Bins of distinct confidences."""
+    return levels.group_by(*keys, "bin").agg(
+        pl.col(LEVEL).min().alias("lower_edge"),
+        pl.col(LEVEL).max().alias("upper_edge"),
+        pl.col("mass", "confidence", "correct").sum(),
     )
