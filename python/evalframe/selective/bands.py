@@ -25,8 +25,8 @@ from evalframe.core.states import CLUSTER, States
 from evalframe.core.typing import Frame, IntoExpr, Role
 from evalframe.evaluation import clustered
 from evalframe.resample.contraction import GROUP
-from evalframe.resample.draws import BOARD, Boards, pools
 from evalframe.resample.methods import Bootstrap, Method
+from evalframe.resample.pools import BOARD, Boards, pools
 from evalframe.resample.uncertainty import Estimated, estimated, number_groups
 from evalframe.selective.areas import aurc
 from evalframe.selective.conventions import TINY, Items, check_none, counted, is_negative
