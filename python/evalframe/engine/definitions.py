@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
     from evalframe.core.state import State
     from evalframe.core.tables import Keys
+    from evalframe.engine.shards import Shard
 
 _PYTHON = b"PLPYFN"
 """What Polars writes before a Python function."""
@@ -76,7 +77,28 @@ def definition(
 
 def digest(plain: Any) -> str:
     """The digest of plain values."""
-    return blake2b(json.dumps(plain).encode(), digest_size=16).hexdigest()
+    return _hashed(json.dumps(plain).encode())
+
+
+def plan_of(shard: Shard, path: str) -> str:
+    """The digest of how the rows of a shard are read from a file, wherever that lies.
+
+    A plan that names the file otherwise than expected makes a renamed file a new one, no more.
+    """
+    return _hashed(shard.rows.serialize().replace(_text(path), _text("")))
+
+
+def _text(text: str) -> bytes:
+    """A text as it stands in the binary form of a plan, behind its length."""
+    written = text.encode()
+    length = len(written)
+    if length < 32:
+        return bytes([0xA0 | length]) + written
+    return (bytes([0xD9, length]) if length < 256 else b"\xda" + length.to_bytes(2)) + written
+
+
+def _hashed(written: bytes) -> str:
+    return blake2b(written, digest_size=16).hexdigest()
 
 
 @lru_cache
@@ -146,4 +168,4 @@ def _expr(expr: pl.Expr, what: str) -> str:
             "change unseen, so its states cannot be kept; add the column to the files first, or "
             "compute without a store"
         )
-    return blake2b(written, digest_size=16).hexdigest()
+    return _hashed(written)

@@ -40,14 +40,12 @@ class Shard:
         rows: The rows: a frame in memory, or a plan.
         size: Bytes that are read, about.
         files: The files that the plan reads.
-        span: The first of its rows and the one behind the last, if it is a part of a file.
     """
 
     name: str
     rows: Any
     size: int
     files: tuple[File, ...] = ()
-    span: tuple[int, int] | None = None
 
     def scan(self) -> pl.LazyFrame:
         """The rows, on the worker. A small damaged file is found before Polars reads it."""
@@ -74,8 +72,7 @@ class Shard:
         for first, end in itertools.pairwise([0, *ends]):
             rows = self.rows.slice(first, end - first)
             name = f"{self.name}, rows {first:,} to {end - 1:,}"
-            size = self.size * (end - first) // ends[-1]
-            yield replace(self, name=name, rows=rows, size=size, span=(first, end))
+            yield replace(self, name=name, rows=rows, size=self.size * (end - first) // ends[-1])
 
     def _ends(self, parts: int) -> list[int]:
         """Where so many parts end, in rows; nothing if the file cannot be divided."""

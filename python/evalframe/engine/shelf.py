@@ -16,7 +16,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b, file_digest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
 from evalframe.core.errors import InputError, OutputError
 from evalframe.core.scan import reading
@@ -128,14 +128,14 @@ class Shelf:
         write(file, whole + _checksum(whole))
 
     def made(
-        self, maker: Maker, shard: Shard, about: Any, known: Seen | None
+        self, maker: Maker, shard: Shard, about: str, known: Seen | None
     ) -> tuple[bytes, Kept]:
         """What is made of a shard, now or before.
 
         Args:
             maker: What makes it.
             shard: A shard of one file.
-            about: What decides its rows beside the bytes of the file, as plain values.
+            about: The digest of what decides its rows beside the bytes of the file.
             known: The file when its content was hashed before, if its size and time are trusted.
         """
         start = time.perf_counter()

@@ -27,7 +27,7 @@ from evalframe.core.state_files import packed, unpacked
 from evalframe.core.state_tables import BLOCK, merged, state_table
 from evalframe.core.states import States
 from evalframe.core.typing import By, IntoExpr
-from evalframe.engine.definitions import definition, program
+from evalframe.engine.definitions import definition, plan_of, program
 from evalframe.engine.opening import AnyEngine, opened
 from evalframe.engine.protocol import Counted, Progress, Task, modules_of, run
 from evalframe.engine.shards import Shard, Shards, shards_of, tasks_of
@@ -267,30 +267,28 @@ class _Piece:
     Attributes:
         shard: The shard.
         name: Its path, with its rows if it is not the whole file.
-        about: What decides its rows beside the bytes of the file, as plain values.
+        about: The digest of what decides its rows beside the bytes of the file.
         known: The file as the last run saw it, if that is trusted.
     """
 
     shard: Shard
     name: str
-    about: Any
+    about: str
     known: Seen | None = None
 
 
 def _pieces(shards: Shards) -> Iterator[_Piece]:
     """Shards whose bounds depend on their own file only, so that the next run finds them."""
-    schema = [[name, str(dtype)] for name, dtype in shards.schema.items()]
     for part in shards.parts:
         if len(part.files) != 1:
             raise ParameterError(
                 f"a state store knows shards by the bytes of their files, and {part} is no file; "
                 "name files, or compute without a store"
             )
-        (file,) = part.files
-        for piece in [part] if file.version is not None else part.divided(_PIECE):
-            rows = "" if piece.span is None else f", rows {piece.span[0]} to {piece.span[1] - 1}"
-            about = [file.path.suffix.lower(), file.keys, piece.span, schema]
-            yield _Piece(piece, f"{location(file.path)}{rows}", about)
+        path = location(part.files[0].path)
+        for piece in [part] if part.files[0].version is not None else part.divided(_PIECE):
+            name = f"{path}{piece.name.removeprefix(part.name)}"
+            yield _Piece(piece, name, plan_of(piece, path))
 
 
 @dataclass(frozen=True)
