@@ -117,6 +117,18 @@ def test_folders_that_name_a_key_count_as_content(tmp_path, store):
     assert ef.finish(state)["day"].to_list() == ["1", "2"]
 
 
+def test_a_delta_table_is_known_by_its_files(tmp_path, store):
+    table = str(tmp_path / "table")
+    shard(0).write_delta(table, delta_write_options={"partition_by": ["group"]})
+    store.partial(table, METRICS, by="group")
+    state = store.partial(table, METRICS, by="group")
+    assert store.explain()["status"].to_list() == ["reused"]
+    assert_frame_equal(finished(state), ef.evaluate(shard(0), METRICS, by="group"), abs_tol=1e-12)
+    shard(1).write_delta(table, mode="append")
+    store.partial(table, METRICS, by="group")
+    assert store.explain().select("status", "rows").rows() == [("changed", 80)]
+
+
 def test_large_files_are_kept_in_parts(tmp_path, store, monkeypatch):
     whole = pl.concat([shard(seed) for seed in range(4)])
     (tmp_path / "one").mkdir()

@@ -18,7 +18,10 @@ from hashlib import blake2b, file_digest
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
 
-from evalframe.core.errors import InputError, OutputError
+import polars as pl
+
+from evalframe.core.errors import InputError, OutputError, needing
+from evalframe.core.remote import location
 from evalframe.core.scan import reading
 from evalframe.engine.definitions import digest, program
 
@@ -162,6 +165,8 @@ class Shelf:
 
 def _look(file: File, known: Seen | None) -> tuple[Seen, bool]:
     """A file as it is now, and whether size and time tell its content from now on."""
+    if file.version is not None:
+        return Seen(0, 0, _content_of_table(file)), True
     with reading(file.name):
         status = file.path.stat()
         changed = getattr(status, "st_mtime_ns", 0)  # object stores tell none
@@ -171,6 +176,17 @@ def _look(file: File, known: Seen | None) -> tuple[Seen, bool]:
         with file.path.open("rb") as content:
             hashed = file_digest(content, "sha256").hexdigest()
     return Seen(status.st_size, changed, hashed), is_settled
+
+
+def _content_of_table(file: File) -> str:
+    """The digest of the files of a Delta table in a version; none of them is ever changed."""
+    with needing("delta", "a Delta table"):
+        from deltalake import DeltaTable
+    table = DeltaTable(location(file.path), version=file.version)
+    files = pl.DataFrame(table.get_add_actions(flatten=True)).select(
+        "path", "size_bytes", "modification_time"
+    )
+    return digest([sorted(files.rows()), table.schema().to_json()])
 
 
 def opened(file: Path, written: bytes) -> tuple[int, bytes]:
