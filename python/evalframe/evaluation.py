@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from evalframe.core.states import Plan, States
     from evalframe.engine.opening import AnyEngine
     from evalframe.engine.rows import Rows
+    from evalframe.engine.store import AnyStore
     from evalframe.resample.methods import Method
 
 
@@ -32,6 +33,7 @@ def evaluate(
     resample: Method | None = None,
     plan: Plan = "auto",
     engine: AnyEngine | None = None,
+    state: AnyStore | None = None,
 ) -> pl.LazyFrame:
     """Compute metrics of a table, one row per group and metric, with intervals if requested.
 
@@ -54,6 +56,8 @@ def evaluate(
         engine: Where shards are computed: a Dask client, `"ray"`, an executor, or a name such as
             `"processes:4"`; see `ef.engine.on`. The first argument is then files that all workers
             see, a list of files or frames, or a frame of Dask or Ray. The numbers are the same.
+        state: A folder, or an `ef.StateStore`, that keeps the sums of each file, so that the next
+            run reads new and changed files only. The first argument is then files.
 
     Returns:
         by..., `metric`, `estimate`, `std_error`, `lower`, `upper` (Float64, null if undefined or
@@ -84,14 +88,19 @@ def evaluate(
     keys = tables.Keys.of(by)
     bounds, others = tables.split(exprs)
     tables.check_units(bounds, keys)
-    if engine is not None:
+    if engine is not None or state is not None:
         from evalframe.engine.rows import rows_of, states_of_rows
 
-        rows, apart = rows_of(frame, engine), None
+        rows, apart = rows_of(frame, engine, state), None
         if resample is not None:
             check_independent(bounds, resample)
+            if state is not None and resample.cluster is None:
+                raise ParameterError(
+                    "a state keeps no rows apart; name the column of what is drawn together, such "
+                    f"as {type(resample).__name__}(cluster='participant_id')"
+                )
             rows, apart = clustered(rows, resample)
-        states = states_of_rows([rows], exprs, keys, apart, engine)
+        states = states_of_rows([rows], exprs, keys, apart, engine, state)
         return estimates_of(states, resample).lazy()
     lazy = tables.lazy(frame)
     order = [expr.meta.output_name() for expr in exprs]
@@ -131,6 +140,7 @@ def partial(
     weight: IntoExpr | None = None,
     cluster: IntoExpr | None = None,
     engine: AnyEngine | None = None,
+    state: AnyStore | None = None,
 ) -> pl.LazyFrame:
     """Compute the additive state of metrics over one shard, as a plain table.
 
@@ -142,6 +152,7 @@ def partial(
         weight: How often each row counts.
         cluster: Keep separate sums for each cluster, so that `finish` can resample.
         engine: Where shards are computed, and what they are, as for `evaluate`.
+        state: A folder that keeps the states of files, as for `evaluate`.
 
     Returns:
         A table that survives Parquet and adds up with `merge`. The type of its column `:block`
@@ -159,6 +170,11 @@ def partial(
     """
     from evalframe.core.state_tables import state_table
 
+    if state is not None:
+        from evalframe.engine.store import store_of
+
+        store = store_of(state)
+        return store.partial(frame, metrics, by=by, weight=weight, cluster=cluster, engine=engine)
     if engine is None:
         return state_table(states_of(frame, metrics, by=by, weight=weight, cluster=cluster))
     from evalframe.engine.opening import opened

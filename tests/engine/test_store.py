@@ -147,6 +147,26 @@ def test_an_engine_uses_and_fills_the_same_store(folder, store):
         assert {*run(store, folder, engine=executor).values()} == {"reused"}
 
 
+def test_results_of_the_verbs_are_those_without_a_store(folder, store):
+    for resample in (None, ef.Jackknife(cluster="person"), ef.Bootstrap(cluster="person", n=20)):
+        expected = ef.evaluate(folder, METRICS, by="group", resample=resample)
+        for _ in range(2):
+            found = ef.evaluate(folder, METRICS, by="group", resample=resample, state=store)
+            assert_frame_equal(found, expected, abs_tol=1e-12)
+        assert {*store.explain()["status"]} == {"reused"}
+    state = ef.partial(folder, METRICS, by="group", cluster="person", state=store.folder)
+    assert isinstance(state, pl.DataFrame)
+    assert_frame_equal(
+        ef.finish(state, resample=ef.Jackknife(cluster="person")),
+        ef.evaluate(folder, METRICS, by="group", resample=ef.Jackknife(cluster="person")),
+        abs_tol=1e-12,
+    )
+    with pytest.raises(ef.EvalframeError, match=r"keeps no rows apart; .* Bootstrap\(cluster="):
+        ef.evaluate(folder, METRICS, resample=ef.Bootstrap(), state=store)
+    with pytest.raises(ef.EvalframeError, match="declares no state"):
+        ef.evaluate(folder, [pl.col("loss").mean()], state=store)
+
+
 def test_workers_with_other_code_are_told(folder, store):
     maker = of_states(ef.aurc())
     other = shelves.Shelf.of(store.folder, of_states(ef.augrc()))

@@ -53,7 +53,8 @@ def like_input(function: Callable[Concatenate[Any, P], pl.LazyFrame]) -> LikeInp
 
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
-        if kwargs.get("engine") is not None:  # shards, which workers open
+        is_sharded = any(kwargs.get(each) is not None for each in {"engine", "state"} - {name})
+        if is_sharded:  # files that workers or a store open
             return function(*args, **kwargs).collect()
         given, named = taken(args, kwargs)
         result = function(*given, **named)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
@@ -12,6 +13,7 @@ from evalframe.core.states import States, stacked
 from evalframe.engine.opening import AnyEngine, opened
 from evalframe.engine.shards import Shards, joined, shards_of
 from evalframe.engine.states import collected
+from evalframe.engine.store import AnyStore, store_of
 
 if TYPE_CHECKING:
     from evalframe.core.tables import Keys
@@ -19,9 +21,9 @@ if TYPE_CHECKING:
 Rows: TypeAlias = pl.LazyFrame | Shards
 
 
-def rows_of(frame: Any, engine: AnyEngine | None) -> Rows:
-    """The rows of a frame, or of shards for an engine."""
-    return tables.lazy(frame) if engine is None else shards_of(frame)
+def rows_of(frame: Any, engine: AnyEngine | None, state: AnyStore | None = None) -> Rows:
+    """The rows of a frame, or of shards for an engine or a store."""
+    return tables.lazy(frame) if engine is None and state is None else shards_of(frame)
 
 
 def states_of_rows(
@@ -30,6 +32,7 @@ def states_of_rows(
     keys: Keys,
     cluster: pl.Expr | None,
     engine: AnyEngine | None,
+    state: AnyStore | None = None,
 ) -> States[pl.DataFrame]:
     """The states of the rows of one or several tables, whose columns are checked first."""
     bounds = tables.declared(exprs, "its shards do not add up")
@@ -37,8 +40,9 @@ def states_of_rows(
     frames = [each if isinstance(each, pl.LazyFrame) else each.outline for each in rows]
     for frame in frames:
         tables.check_columns(frame, exprs, *keys.exprs, *apart)
-    if engine is None:
+    if engine is None and state is None:
         return stacked([States.of(frame, bounds, keys, *apart) for frame in frames]).collected()
     shards = joined([each for each in rows if isinstance(each, Shards)])
-    with opened(engine) as ready:
-        return collected(ready, shards, bounds, keys, cluster)
+    store = None if state is None else store_of(state)
+    with nullcontext() if engine is None else opened(engine) as ready:
+        return collected(ready, shards, bounds, keys, cluster, store=store)

@@ -23,6 +23,7 @@ from evalframe.engine.protocol import Counted, Engine, Progress, Task, modules_o
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
     from evalframe.engine.shards import Shard, Shards
+    from evalframe.engine.store import StateStore
 
 _SECONDS = 10.0
 """How long an engine may take to show a worker."""
@@ -32,14 +33,18 @@ _MANY = 32
 
 
 def collected(
-    engine: Engine,
+    engine: Engine | None,
     shards: Shards,
     metrics: Sequence[AnyBound],
     keys: Keys,
     cluster: pl.Expr | None = None,
     progress: Progress | None = None,
+    store: StateStore | None = None,
 ) -> States[pl.DataFrame]:
-    """The states of all rows, computed on an engine; as `States.of(...).collected()` has them."""
+    """The states of all rows, as `States.of(...).collected()` has them.
+
+    They are computed on an engine, or found in a store, which needs none.
+    """
     outline = States.of(pl.LazyFrame(schema=shards.schema), metrics, keys, cluster)
     # Names of sums begin with a colon in a state table, so that these names collide with none.
     public = {name: name.removeprefix(":") for name in keys.inner}
@@ -47,7 +52,11 @@ def collected(
     if cluster is not None:
         public[CLUSTER] = CLUSTER.removeprefix(":")
         cluster = cluster.alias(public[CLUSTER])
-    total = state_on(engine, shards, metrics, inner, cluster, progress)
+    if store is not None:
+        total = store.state(shards, metrics, inner, cluster, engine, progress)
+    else:
+        assert engine is not None
+        total = state_on(engine, shards, metrics, inner, cluster, progress)
     return outline.with_tables(block_tables(total, outline.blocks, public))
 
 
@@ -71,6 +80,12 @@ def state_on(
     if len(parts) >= _MANY:
         parts = [tree(engine, Task.of("merge", _sum), parts, progress=progress)]
     total = merged([unpacked(part) for part in parts])
+    check_read(shards)
+    return total
+
+
+def check_read(shards: Shards) -> None:
+    """Raise InputError if a file was changed while it was read; warn of files that appeared."""
     shards.check_unchanged()
     if appeared := shards.appeared():
         few = ", ".join(appeared[:3]) + ", ..." * (len(appeared) > 3)
@@ -80,7 +95,6 @@ def state_on(
             RunWarning,
             stacklevel=2,
         )
-    return total
 
 
 def _state(

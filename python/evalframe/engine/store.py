@@ -14,11 +14,11 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from evalframe.core.asked import AnyMetric, as_exprs, states_of
+from evalframe.core.asked import AnyMetric, states_of
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.core.remote import is_remote, location
 from evalframe.core.rows import as_expr
@@ -32,6 +32,7 @@ from evalframe.engine.opening import AnyEngine, opened
 from evalframe.engine.protocol import Counted, Progress, Task, modules_of, run
 from evalframe.engine.shards import Shard, Shards, shards_of, tasks_of
 from evalframe.engine.shelf import Kept, Maker, Seen, Shelf, write
+from evalframe.engine.states import check_read
 
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
@@ -119,14 +120,25 @@ class StateStore:
             ParameterError: A column or a sum calls a Python function or a plugin, which may change
                 unseen; or the shards are frames in memory.
         """
-        exprs = as_exprs(metrics, weight)
         found = shards_of(shards)
+        asked = states_of(found.outline, metrics, by=by, weight=weight, cluster=cluster)
+        state_table(asked)  # which says what is wrong with names
         apart = None if cluster is None else as_expr(cluster)
-        outline = pl.LazyFrame(schema=found.schema)
-        asked = states_of(outline, exprs, by=by, cluster=apart)
-        maker = OfStates(asked.metrics, asked.keys, apart)
-        modules = () if engine is None else modules_of(asked.metrics)
-        return unpacked(self.added(found, maker, engine, modules=modules)).lazy()
+        return self.state(found, asked.metrics, asked.keys, apart, engine).lazy()
+
+    def state(
+        self,
+        shards: Shards,
+        metrics: Sequence[AnyBound],
+        keys: Keys,
+        cluster: pl.Expr | None = None,
+        engine: AnyEngine | None = None,
+        progress: Progress | None = None,
+    ) -> pl.DataFrame:
+        """The state of shards whose columns are checked; see `partial` and `added`."""
+        maker = OfStates(metrics, keys, cluster)
+        modules = () if engine is None else modules_of(metrics)
+        return unpacked(self.added(shards, maker, engine, progress, modules))
 
     def added(
         self,
@@ -169,7 +181,7 @@ class StateStore:
             with opened(engine) as ready:
                 task = Task.of("state", work, modules)
                 results = run(ready, task, batches(ready.check(_SECONDS)), progress)
-        shards.check_unchanged()
+        check_read(shards)
         kept = [each for _, some in results for each in some]
         names = [piece.name for piece in pieces]
         self._report = journal.report(names, kept)
@@ -225,6 +237,15 @@ class StateStore:
                         file.unlink()
                         removed += 1
         return removed
+
+
+AnyStore: TypeAlias = str | Path | StateStore
+"""What `state=` takes."""
+
+
+def store_of(state: AnyStore) -> StateStore:
+    """The store of this folder."""
+    return state if isinstance(state, StateStore) else StateStore(state)
 
 
 @dataclass(frozen=True)
