@@ -61,7 +61,7 @@ def test_a_file_gives_back_each_bucket_and_is_replaced_whole(tmp_path):
     batches = [split_by_group(rows, ["key"], 3) for rows in (table, table.clear(), table[:1])]
     for _ in range(2):
         assert write_buckets(path, batches) == path
-    read = [read_bucket([path, path], bucket, 3) for bucket in range(3)]
+    read = [list(read_bucket([path, path], bucket, 3)) for bucket in range(3)]
     assert [file.name for file in tmp_path.iterdir()] == ["0.rows"]
     for bucket, parts in enumerate(read):
         rows = [batch[bucket] for batch in batches if len(batch[bucket])]

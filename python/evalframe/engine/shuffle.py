@@ -10,13 +10,17 @@ from __future__ import annotations
 import io
 import os
 import secrets
-from collections.abc import Iterable, Sequence
+import shutil
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from evalframe.engine.protocol import Engine, EngineError
 from evalframe.resample.draws import stable_hash, uniform_draws
 
 if TYPE_CHECKING:
@@ -25,6 +29,22 @@ if TYPE_CHECKING:
 _NUMBER = ":number"
 _BETWEEN = "\x1f"
 _OFFSET = np.dtype("<i8")
+_SIZE = _OFFSET.itemsize
+
+
+@contextmanager
+def folder_of(engine: Engine) -> Iterator[Path]:
+    """A new folder that all workers see, for files between tasks, removed at the end."""
+    if engine.scratch is None:
+        raise EngineError(
+            f"rows must go from worker to worker, and no folder is known that all workers of "
+            f"{engine.name} see; name one: ef.engine.on(engine, scratch=...)"
+        )
+    folder = Path(tempfile.mkdtemp(prefix="shuffle-", dir=engine.scratch))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def buckets_of(table: pl.DataFrame, keys: Sequence[str], buckets: int) -> Ints:
@@ -105,23 +125,32 @@ def write_buckets(path: Path, batches: Iterable[Sequence[pl.DataFrame]]) -> Path
     return path
 
 
-def read_bucket(paths: Iterable[Path], bucket: int, buckets: int) -> list[pl.DataFrame]:
+def read_bucket(paths: Iterable[Path], bucket: int, buckets: int) -> Iterator[pl.DataFrame]:
     """The rows of one of so many buckets, file by file; files without any are left out."""
-    parts = []
     for path in paths:
         with path.open("rb") as file:
-            offsets = _offsets(file)
-            for place in range(bucket, len(offsets) - 1, buckets):
-                if offsets[place] < offsets[place + 1]:
-                    file.seek(offsets[place])
-                    content = file.read(offsets[place + 1] - offsets[place])
-                    parts.append(pl.read_ipc_stream(io.BytesIO(content)))
-    return parts
+            end = file.seek(-_SIZE, os.SEEK_END)
+            (count,) = _numbers(file, end, 1)
+            for place in range(bucket, count - 1, buckets):
+                first, last = _numbers(file, end - (count - place) * _SIZE, 2)
+                if first < last:
+                    file.seek(first)
+                    yield pl.read_ipc_stream(io.BytesIO(file.read(last - first)))
 
 
-def _offsets(file: io.BufferedReader) -> list[int]:
-    size = file.seek(-_OFFSET.itemsize, os.SEEK_END)
-    count = int(np.frombuffer(file.read(), dtype=_OFFSET)[0])
-    file.seek(size - count * _OFFSET.itemsize)
-    numbers: list[int] = np.frombuffer(file.read(count * _OFFSET.itemsize), dtype=_OFFSET).tolist()
+def _numbers(file: io.BufferedReader, start: int, count: int) -> list[int]:
+    file.seek(start)
+    numbers: list[int] = np.frombuffer(file.read(count * _SIZE), dtype=_OFFSET).tolist()
     return numbers
+
+
+def in_chunks(parts: Iterable[pl.DataFrame], rows: int) -> Iterator[pl.DataFrame]:
+    """Frames in order, small ones put together until they have so many rows."""
+    waiting: list[pl.DataFrame] = []
+    for part in parts:
+        waiting.append(part)
+        if sum(map(len, waiting)) >= rows:
+            yield pl.concat(waiting)
+            waiting = []
+    if waiting:
+        yield pl.concat(waiting)

@@ -1,0 +1,359 @@
+"""Exact results where levels are nearly unique, and a state would be as large as the data.
+
+Rows are *shuffled by group*: each worker splits what it reads into buckets of whole groups, and
+each bucket is evaluated where it lies by the code of a single process. Of groups too large for one
+process, the rows are split by *ranges of their levels* instead; see `ranges`. Three passes: a
+sample of the levels, the split, the buckets and ranges. The driver sees samples, sums and results.
+"""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError
+from evalframe.core.metric import MetricExpr
+from evalframe.core.nested import estimates, estimates_of
+from evalframe.core.per import AnyBound, Forest, Per
+from evalframe.core.rows import columns_read, is_row_level
+from evalframe.core.states import Block, States, share
+from evalframe.core.tables import Keys, side_by_side
+from evalframe.engine import ranges, shuffle
+from evalframe.engine.protocol import Engine, Progress, Task, modules_of, run, tree
+from evalframe.engine.ranges import OWNER, RANGE, Cuts, Ladder, Piece
+
+if TYPE_CHECKING:
+    from evalframe.engine.shards import Shard, Shards
+
+BUCKET, LARGE = 1 << 19, 1 << 20
+"""Rows of a bucket of groups, about; a group of so many rows goes by ranges."""
+
+_BATCH = 1 << 19
+"""Rows that a worker reads and splits at a time, about."""
+
+_STEP = 1 << 10
+"""One row in so many is in the sample."""
+
+_FEW = 4
+"""Sampled rows to a level from which on rows are added up by level rather than sorted."""
+
+_WEIGHT = ":weight"
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is computed; a worker works out once what follows from it."""
+
+    metrics: Sequence[AnyBound]
+    keys: Keys
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Job, (self.metrics, self.keys)
+
+    @cached_property
+    def forest(self) -> Forest:
+        """The metrics, as leaves and nodes."""
+        return Forest.of(self.metrics)
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """The sums that they share."""
+        return share(self.forest)
+
+    @cached_property
+    def ladders(self) -> list[Ladder]:
+        """The levels that flat metrics order rows by."""
+        return ranges.ladders_of(self.blocks)
+
+    @cached_property
+    def columns(self) -> list[str]:
+        """The columns that it reads."""
+        forest = self.forest
+        exprs = [expr for leaf, _ in forest.leaves for expr in leaf.columns.values()]
+        return sorted(columns_read([*exprs, *forest.units.values(), *self.keys.exprs]))
+
+    def of_rows(self, rows: pl.LazyFrame) -> pl.DataFrame:
+        """The long result of rows, in this process."""
+        return estimates(States.of(rows, self.metrics, self.keys))
+
+
+class Large(NamedTuple):
+    """Groups too large for one process.
+
+    Attributes:
+        groups: Their keys under internal names, sorted, each with its number as `OWNER`.
+        ladders: The levels that their rows are ordered by.
+        cuts: Where each ladder is cut; None if its levels are few.
+    """
+
+    groups: pl.DataFrame
+    ladders: Sequence[Ladder]
+    cuts: Sequence[Cuts | None]
+
+    @property
+    def ranged(self) -> list[tuple[Ladder, Cuts]]:
+        """The ladders that are cut."""
+        pairs = zip(self.ladders, self.cuts, strict=True)
+        return [(ladder, cuts) for ladder, cuts in pairs if cuts is not None]
+
+    def of_block(self, number: int) -> Cuts | None:
+        """The cuts of the levels of a block."""
+        found = (cuts for ladder, cuts in self.ranged if number in ladder.blocks)
+        return next(found, None)
+
+
+class Plan(NamedTuple):
+    """Where rows go.
+
+    Attributes:
+        job: What is computed.
+        buckets: The number of buckets of whole groups.
+        large: Groups whose rows go to ranges.
+    """
+
+    job: Job
+    buckets: int
+    large: Large | None
+
+    @property
+    def firsts(self) -> list[int]:
+        """The first bucket of the ranges of each ladder that is cut; at the end, of all."""
+        sizes = [] if self.large is None else [len(cuts.owners) for _, cuts in self.large.ranged]
+        return [*itertools.accumulate([self.buckets, *sizes])]
+
+    def told(self) -> str:
+        """The plan in words."""
+        words = f"rows are shuffled by group into {self.buckets:,} buckets"
+        if self.large is None:
+            return words
+        count, ranges = len(self.large.groups), self.firsts[-1] - self.buckets
+        groups = f"{count:,} large group{'s' * (count > 1)}"
+        return f"{words}, those of {groups} by {ranges:,} ranges of levels"
+
+
+def shuffled(
+    engine: Engine,
+    shards: Shards,
+    metrics: Sequence[AnyBound],
+    keys: Keys,
+    *,
+    tell: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
+) -> pl.DataFrame:
+    """The long result of metrics of shards, as `core.nested.estimates` has it of rows.
+
+    `EngineError` if workers share no folder, `ParameterError` if a key is no value of its row, or a
+    group is too large for one process and a metric over units cannot be cut into ranges.
+    """
+    for name, key in zip(keys.names, keys.exprs, strict=True):
+        if not is_row_level(key):
+            raise ParameterError(
+                f"the key {name!r} is computed from other rows, and each shard would give "
+                "another one; add it to the table first, by with_columns(...)"
+            )
+    job = Job(metrics, keys)
+    items = shards.batches(engine.check(10.0))
+    modules = modules_of([MetricExpr.of(metric) for metric in metrics])
+    with shuffle.folder_of(engine) as folder:
+        look = Task.of("sample", partial(_sample, job), modules)
+        sample: pl.DataFrame = pl.concat(run(engine, look, items, progress))
+        if sample.is_empty():
+            return job.of_rows(pl.LazyFrame(schema=shards.schema))
+        plan = planned(job, sample)
+        if tell is not None:
+            tell(plan.told())
+        split = Task.of("split", partial(_split, plan, folder), modules)
+        sums = run(engine, split, [_Numbered(*each) for each in enumerate(items)], progress)
+        where = (folder, len(items), plan.firsts[-1])
+        finish = Task.of("finish", partial(_finish, job, *where), modules)
+        longs = run(engine, finish, range(plan.buckets), progress)
+        if plan.large is not None:
+            add = Task.of("add", partial(_added, job), modules)
+            of_range = Task.of("range", partial(_range, job, *where), modules)
+            added = tree(engine, add, sums, 64, progress)
+            longs.append(_of_large(engine, plan, added, of_range, shards.schema, progress))
+    filled: list[pl.DataFrame] = [long for long in longs if long is not None]
+    return pl.concat(filled, how="diagonal_relaxed")
+
+
+def _batches(job: Job, shard: Shard) -> Iterator[pl.DataFrame]:
+    rows = shard.scan().select(job.columns)
+    return shuffle.in_chunks(rows.collect_batches(chunk_size=_BATCH, engine="streaming"), _BATCH)
+
+
+def _sample(job: Job, shard: Shard) -> pl.DataFrame:
+    """One row in so many: its keys, its level on each ladder, and how many rows it stands for."""
+    ladders = job.ladders
+    levels = {f":level{number}": ladder.level for number, ladder in enumerate(ladders)}
+    columns = [*job.keys.select(), *(level.alias(name) for name, level in levels.items())]
+    # The first row is another in each shard, or small shards that are sorted would all give their
+    # highest level.
+    start = zlib.crc32(str(shard).encode())
+    parts = []
+    for rows in _batches(job, shard):
+        taken = rows[start % min(len(rows), _STEP) :: _STEP] if len(rows) else rows
+        weight = pl.lit(len(rows) / max(len(taken), 1)).alias(_WEIGHT)
+        parts.append(taken.select(*columns, weight))
+    empty = pl.LazyFrame(schema=shard.scan().collect_schema()).select(*columns).collect()
+    return pl.concat([empty.with_columns(pl.lit(0.0).alias(_WEIGHT)), *parts])
+
+
+def planned(job: Job, sample: pl.DataFrame) -> Plan:
+    """The plan, from a sample of rows."""
+    inner = job.keys.inner
+    weight = pl.col(_WEIGHT).sum()
+    sizes = sample.group_by(inner).agg(weight) if inner else sample.select(weight)
+    groups = sizes.filter(pl.col(_WEIGHT) >= LARGE)
+    rows = sizes.filter(pl.col(_WEIGHT) < LARGE).select(_WEIGHT).sum().item()
+    buckets = max(1, round(rows / BUCKET))
+    if groups.is_empty():
+        return Plan(job, buckets, None)
+    groups = groups.sort(inner or _WEIGHT).with_row_index(OWNER).drop(_WEIGHT)
+    groups = groups.with_columns(pl.col(OWNER).cast(pl.Int64))
+    nested = next((metric.name for metric in job.metrics if isinstance(metric, Per)), None)
+    if nested is not None:
+        named = groups.select(inner).rename(job.keys.restore()).head(1).to_dicts()
+        where = f"such as {named[0]}" if inner else "that of all rows"
+        raise ParameterError(
+            f"metric {nested!r} is over units, whose rows are not cut into ranges, and a group has "
+            f"more than {LARGE:,} rows, {where}. Round the levels, so that a state is small, or "
+            "evaluate that metric in one process"
+        )
+    sample = owned(sample, groups, inner).drop_nulls(OWNER)
+    ladders = job.ladders
+    cuts = [_cuts(sample, f":level{number}", len(groups)) for number in range(len(ladders))]
+    return Plan(job, buckets, Large(groups, ladders, cuts))
+
+
+def _cuts(sample: pl.DataFrame, level: str, groups: int) -> Cuts | None:
+    """Where a level is cut; None if its levels are few."""
+    rows = sample.drop_nulls(level)
+    if rows.select(OWNER, level).n_unique() * _FEW <= len(rows):
+        return None
+    owners, levels, weights = (rows[name].to_numpy() for name in (OWNER, level, _WEIGHT))
+    return Cuts.of(owners, levels, weights, groups)
+
+
+def owned(rows: pl.DataFrame, groups: pl.DataFrame, inner: list[str]) -> pl.DataFrame:
+    """Rows with the number of their large group, null if theirs is none."""
+    if not inner:
+        return rows.with_columns(pl.lit(0, pl.Int64).alias(OWNER))
+    return rows.join(groups, on=inner, how="left", nulls_equal=True, maintain_order="left")
+
+
+class _Numbered(NamedTuple):
+    """A shard and the name of its file."""
+
+    number: int
+    shard: Shard
+
+    def __str__(self) -> str:
+        """The name of the shard."""
+        return str(self.shard)
+
+
+def _split(plan: Plan, folder: Path, item: _Numbered) -> list[pl.DataFrame]:
+    """Write the rows of a shard by buckets and ranges; the sums of large groups by block."""
+    number, shard = item
+    inner, blocks = plan.job.keys.inner, plan.job.blocks
+    sums: list[list[pl.DataFrame]] = []
+
+    def batches() -> Iterator[list[pl.DataFrame]]:
+        for rows in _batches(plan.job, shard):
+            keyed, parts = rows.with_columns(plan.job.keys.select()), list[pl.DataFrame]()
+            if plan.large is not None:
+                owners = owned(keyed, plan.large.groups, inner)[OWNER]
+                known = owners.is_not_null()
+                large = rows.with_columns(owners).filter(known)
+                parts, tables = _by_range(plan.large, blocks, large)
+                sums.append(tables)
+                rows, keyed = rows.filter(~known), keyed.filter(~known)
+            numbers = shuffle.buckets_of(keyed, inner, plan.buckets)
+            yield shuffle.split(rows, numbers, plan.buckets) + parts
+
+    shuffle.write_buckets(folder / f"{number}", batches())
+    return _added(plan.job, sums)
+
+
+def _by_range(
+    large: Large, blocks: Sequence[Block], rows: pl.DataFrame
+) -> tuple[list[pl.DataFrame], list[pl.DataFrame]]:
+    """Rows of large groups by the ranges of all ladders, and their sums by block."""
+    parts: list[pl.DataFrame] = []
+    flat = [rows.lazy().select(OWNER, **block.columns) for block in blocks]
+    tables = [block.of_rows(each, [OWNER]) for block, each in zip(blocks, flat, strict=True)]
+    owners = rows[OWNER].to_numpy()
+    for ladder, cuts in large.ranged:
+        levels = rows.select(ladder.level.alias(RANGE)).to_series()
+        numbers, known = cuts.numbers(owners, levels.to_numpy()), levels.is_not_null()
+        ranged = rows.with_columns(pl.when(known).then(pl.Series(RANGE, numbers)).alias(RANGE))
+        for number in ladder.blocks:
+            tables[number] = ranges.sums_by_range(blocks[number], ranged.lazy())
+        inside = rows.select(sorted(ladder.columns)).filter(known)
+        parts += shuffle.split(inside, numbers[known.to_numpy()], len(cuts.owners))
+    return parts, pl.collect_all(tables)
+
+
+def _added(job: Job, parts: Sequence[Sequence[pl.DataFrame]]) -> list[pl.DataFrame]:
+    """The sums of large groups by block, added up."""
+    filled = [each for each in parts if each]
+    tables = zip(job.blocks, zip(*filled, strict=True), strict=True) if filled else ()
+    return [block.added_up(pl.concat(some).lazy(), [OWNER]).collect() for block, some in tables]
+
+
+def _finish(job: Job, folder: Path, files: int, buckets: int, bucket: int) -> pl.DataFrame | None:
+    """The long result of the groups of a bucket."""
+    rows = [*shuffle.read_bucket(_files(folder, files), bucket, buckets)]
+    return job.of_rows(pl.concat(rows).lazy()) if rows else None
+
+
+def _range(
+    job: Job, folder: Path, files: int, buckets: int, piece: Piece
+) -> dict[tuple[int, int], pl.DataFrame]:
+    """What a range has of the terms of each block and shape."""
+    rows = shuffle.read_bucket(_files(folder, files), piece.bucket, buckets)
+    return ranges.of_range(job.blocks, piece, rows)
+
+
+def _files(folder: Path, count: int) -> list[Path]:
+    return [folder / f"{number}" for number in range(count)]
+
+
+def _of_large(
+    engine: Engine,
+    plan: Plan,
+    sums: Sequence[pl.DataFrame],
+    of_range: Task,
+    schema: pl.Schema,
+    progress: Progress | None,
+) -> pl.DataFrame:
+    """The long result of large groups, from their sums by block and the rows of their ranges."""
+    assert plan.large is not None
+    job, blocks = plan.job, plan.job.blocks
+    items = [
+        piece
+        for first, (ladder, _) in zip(plan.firsts, plan.large.ranged, strict=False)
+        for piece in ranges.pieces(ladder, blocks, sums, first)
+    ]
+    parts: dict[int, dict[tuple[int, int], pl.DataFrame]] = {}
+    for piece, found in zip(items, run(engine, of_range, items, progress), strict=True):
+        for (number, shape), part in found.items():
+            parts.setdefault(number, {})[shape, piece.number] = part
+    keys = plan.large.groups.select(job.keys.inner)
+    totals = []
+    for number, block in enumerate(blocks):
+        if plan.large.of_block(number) is None:
+            table = block.totals_of_levels(sums[number], [OWNER])
+        else:
+            table = ranges.totals_of(block, sums[number], parts.get(number, {}))
+        totals.append(keys.hstack(table.drop(OWNER)) if keys.width else table.drop(OWNER))
+    states = States.of(pl.LazyFrame(schema=schema), job.metrics, job.keys)
+    units = [block.units for block in blocks]
+    return estimates_of(states, side_by_side(units, totals, job.keys.inner))
