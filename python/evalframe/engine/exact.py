@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import polars as pl
 
 from evalframe.core.errors import ParameterError
-from evalframe.core.metric import MetricExpr
 from evalframe.core.nested import estimates, estimates_of
 from evalframe.core.per import AnyBound, Forest, Per
 from evalframe.core.rows import columns_read, is_row_level
@@ -160,7 +159,7 @@ def shuffled(
             )
     job = Job(metrics, keys)
     items = shards.batches(engine.check(10.0))
-    modules = modules_of([MetricExpr.of(metric) for metric in metrics])
+    modules = modules_of(metrics)
     with shuffle.folder_of(engine) as folder:
         look = Task.of("sample", partial(_sample, job), modules)
         sample: pl.DataFrame = pl.concat(run(engine, look, items, progress))
