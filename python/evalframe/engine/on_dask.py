@@ -123,7 +123,7 @@ def started(workers: int, folder: Path) -> Iterator[OnDask]:
         LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
-            dashboard_address=None,
+            dashboard_address="127.0.0.1:0",  # it listens in any case, so at a port of its own
             silence_logs=50,
             local_directory=str(folder),
         ) as cluster,

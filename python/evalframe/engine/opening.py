@@ -104,7 +104,7 @@ def opened(engine: AnyEngine, seconds: float = _SECONDS) -> Iterator[Engine]:
     ):
         adapter.check(seconds)
         for package in ("evalframe", "polars"):
-            _check_versions(adapter.each(version, (package,), _ANSWER), package)
+            check_versions(adapter, package)
         seen = adapter.each(os.path.exists, (str(folder),), _ANSWER)
         blind = [worker for worker, exists in seen.items() if exists is not True]
         if not blind:
@@ -214,10 +214,10 @@ def _folders(*parents: Path | None) -> Iterator[list[Path]]:
         remover.communicate()
 
 
-def _check_versions(answers: dict[str, Any], package: str) -> None:
+def check_versions(engine: Engine, package: str) -> None:
     """Raise EngineError unless all workers have the version of this process."""
     ours = version(package)
-    for worker, answer in answers.items():
+    for worker, answer in engine.each(version, (package,), _ANSWER).items():
         if answer != ours:
             found = (
                 f"{package} {answer}" if isinstance(answer, str) else f"no {package}: {answer!r}"

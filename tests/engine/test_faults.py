@@ -1,0 +1,224 @@
+"""Workers and drivers killed, clusters that are not there: the same result, or none and an error.
+
+`EVALFRAME_KILLS` is how many processes are killed at random moments, in eighths.
+"""
+
+import os
+import random
+import signal
+import socket
+import subprocess
+import sys
+import time
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from threading import Timer
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+import evalframe as ef
+import faulty
+from evalframe.engine import on_ray
+from evalframe.engine import shards as shards_module
+from evalframe.engine.executors import OnExecutor
+from evalframe.engine.opening import check_versions, opened
+from evalframe.engine.protocol import EngineError, Task, TaskError, run
+
+KILLS = -(-int(os.environ.get("EVALFRAME_KILLS", "8")) // 8)
+
+ROWS = pl.DataFrame(
+    {
+        "model": ["few", "zero"] * 60,
+        "confidence": [n * 7 % 20 / 20 for n in range(120)],
+        "loss": [n * 11 % 30 / 30 for n in range(120)],
+    }
+)
+METRICS = [ef.aurc(), ef.selective_risk()]
+
+
+@pytest.fixture(autouse=True)
+def a_task_for_each_shard(monkeypatch):
+    monkeypatch.setattr(shards_module, "_TASK", 1)
+    monkeypatch.setattr(shards_module, "_LEAST", 1)
+
+
+@pytest.fixture(params=["dask_engine", "ray_engine"])
+def restarting(request):
+    """Engines that start another worker in place of a dead one."""
+    return request.getfixturevalue(request.param)
+
+
+def shards(*acts):
+    """Twelve shards, of which the first do something while they are read."""
+    frames = [ROWS[first : first + 10].lazy() for first in range(0, 120, 10)]
+    return [frame.map_batches(act) for frame, act in zip(frames, acts, strict=False)] + frames[
+        len(acts) :
+    ]
+
+
+def evaluated(rows, engine=None):
+    return ef.evaluate(rows, METRICS, by="model", engine=engine)
+
+
+def same(engine, rows):
+    assert_frame_equal(evaluated(ROWS), evaluated(rows, engine), rel_tol=1e-12, abs_tol=0)
+
+
+def test_workers_that_die_once_change_nothing(restarting, tmp_path):
+    """Two workers do, which is all there are on two cores."""
+    marks = [tmp_path / "a", tmp_path / "b"]
+    same(restarting, shards(*(partial(faulty.die_once, mark) for mark in marks)))
+    assert all(mark.exists() for mark in marks)
+
+
+def test_what_is_begun_again_is_counted(restarting, tmp_path):
+    tries = []
+    task = Task.of("work", partial(faulty.die_once, tmp_path / "mark"))
+    assert run(restarting, task, ["a"], lambda *told: tries.append(told[-1].tries)) == ["a"]
+    assert tries == [2]
+
+
+def test_workers_killed_at_any_moment_change_nothing(dask_engine):
+    draw = random.Random(3)
+    rows = shards(*[partial(faulty.linger, 0.05)] * 12)
+    for _ in range(KILLS):
+        pids = [*dask_engine.each(os.getpid, (), 60).values()]
+        killer = Timer(draw.random() * 0.4, os.kill, [draw.choice(pids), signal.SIGKILL])
+        killer.start()
+        same(dask_engine, rows)
+        killer.join()
+
+
+def test_a_shard_that_workers_die_of_is_named(dask_engine, ray_engine, monkeypatch):
+    monkeypatch.setattr(dask_engine.client.cluster.scheduler, "allowed_failures", 1)
+    monkeypatch.setattr(on_ray, "TRIES", 2)
+    for engine in (dask_engine, ray_engine):
+        with pytest.raises(
+            EngineError, match=r"^2 workers died of state of frame 0, .*memory; give workers more"
+        ):
+            evaluated(shards(faulty.die), engine)
+        same(engine, shards())
+
+
+def test_an_executor_restarts_no_worker():
+    with (
+        pytest.raises(EngineError, match=r"^a worker .* died, and it restarts none; use Dask or"),
+        opened("processes:1") as engine,
+    ):
+        evaluated(shards(faulty.die), engine)
+
+
+USERS = """
+import evalframe as ef
+
+@ef.metric(direction="minimize", range=(0, float("inf")))
+def mean_of_theirs(loss="loss", *, weight=None):
+    return ef.State(
+        sums={"loss": weight * loss, "rows": weight}, finish=lambda t: ef.ratio(t.loss, t.rows)
+    )
+"""
+
+
+def test_a_module_that_workers_lack_is_named_and_can_be_sent(dask_engine, tmp_path, monkeypatch):
+    (tmp_path / "their_metrics.py").write_text(USERS)
+    monkeypatch.syspath_prepend(tmp_path)
+    import their_metrics
+
+    metrics = [their_metrics.mean_of_theirs()]
+    with pytest.raises(
+        TaskError,
+        match=r"^worker .* cannot import .*No module named 'their_metrics'.*client\.upload_file",
+    ):
+        ef.evaluate(shards(), metrics, engine=dask_engine)
+    dask_engine.client.upload_file(str(tmp_path / "their_metrics.py"))
+    found = ef.evaluate(shards(), metrics, engine=dask_engine)["estimate"]
+    assert found.item() == pytest.approx(ROWS["loss"].mean(), rel=1e-12)
+
+
+def test_a_cluster_that_is_not_there_is_told_at_once():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    for kind in ("dask", "ray"):
+        with pytest.raises(EngineError, match=rf"^nobody answers at 127\.0\.0\.1:{port} "):
+            evaluated(shards(), f"{kind}://127.0.0.1:{port}")
+
+
+def test_a_cluster_without_workers_is_told():
+    from distributed import Client, LocalCluster
+
+    with (
+        LocalCluster(n_workers=0, processes=False, dashboard_address="127.0.0.1:0") as cluster,
+        Client(cluster) as client,
+        pytest.raises(EngineError, match=r"^no worker of .* answers within 0\.1 s; start some"),
+        opened(client, seconds=0.1),
+    ):
+        pass
+    with pytest.raises(EngineError, match="client must be open"):
+        evaluated(shards(), client)
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            "0.0.1",
+            r"^worker far:1 has evalframe 0\.0\.1, and this process has ",
+        ),
+        (ImportError("none"), r"^worker far:1 has no evalframe: .*none.*pip install evalframe=="),
+    ],
+)
+def test_workers_of_another_version_are_refused(answer, said):
+    class Far(OnExecutor):
+        def each(self, function, args, seconds):
+            return {"near:1": version("evalframe"), "far:1": answer}
+
+    with pytest.raises(EngineError, match=said):
+        check_versions(Far(None), "evalframe")
+
+
+DRIVER = """
+import sys
+from functools import partial
+import faulty
+from evalframe.engine.opening import on, opened
+from evalframe.engine.protocol import Task, run
+
+if __name__ == "__main__":
+    with opened(on(sys.argv[1], scratch=sys.argv[2])) as engine:
+        work = partial(faulty.keep_writing, engine.scratch)
+        print(engine.scratch, flush=True)
+        run(engine, Task.of("work", work), range(4))
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
+def test_a_driver_that_ends_leaves_nothing_but_the_cluster(dask_engine, tmp_path, number):
+    (tmp_path / "driver.py").write_text(DRIVER)
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    address = dask_engine.client.scheduler.address.replace("tcp", "dask")
+    with subprocess.Popen(
+        [sys.executable, tmp_path / "driver.py", address, scratch],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as driver:
+        folder = Path(driver.stdout.readline().strip())
+        wait_until(lambda: any(folder.iterdir()))
+        driver.send_signal(number)
+        told = driver.communicate(timeout=30)[1]
+    assert driver.returncode == -number
+    assert ("KeyboardInterrupt" in told) == (number == signal.SIGINT)
+    wait_until(lambda: not any(scratch.iterdir()))
+    same(dask_engine, shards())
+
+
+def wait_until(holds):
+    end = time.monotonic() + 30
+    while not holds():
+        assert time.monotonic() < end
+        time.sleep(0.02)
