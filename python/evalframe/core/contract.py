@@ -25,7 +25,7 @@ from evalframe.core.typing import Frame
 ROW, BROKEN_RULES = "row", "broken_rules"
 """The two columns that quarantined rows get."""
 
-_ROW, _FIRST = "__evalframe_row__", "__evalframe_first__"
+NUMBER, FIRST = "__evalframe_row__", "__evalframe_first__"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -158,6 +158,12 @@ class Contract:
         if messages := [f"{self.table}: {fault}" for fault in faults if fault]:
             raise ContractError("\n".join(messages))
 
+    def check_free(self, schema: pl.Schema) -> None:
+        """Raise ContractError if the table has a column that quarantined rows gain."""
+        if reserved := schema.keys() & {ROW, BROKEN_RULES}:
+            names = " and ".join(map(repr, sorted(reserved)))
+            raise ContractError(f"{self.table}: rename {names}, which quarantined rows gain.")
+
     def row_rules(self, schema: pl.Schema) -> list[Rule]:
         """The rules on single rows of such a table, without `key_rule`."""
         implied = (r for column in self._in(schema) for r in column.rules(schema[column.name]))
@@ -174,11 +180,14 @@ class Contract:
         """
         schema = table.collect_schema()
         self.check_schema(schema)
-        rules = enumerate(self.row_rules(schema))
-        counts = [rule.broken.sum().alias(str(number)) for number, rule in rules]
         # As many hashes as rows prove the key, in half the time and memory of an exact count.
         hashes = pl.struct(self.key).hash().n_unique() if self.key else pl.len()
-        return table.select(pl.len(), hashes.alias("#"), *counts)
+        return table.select(pl.len(), hashes.alias("#"), *self.counts(schema))
+
+    def counts(self, schema: pl.Schema) -> list[pl.Expr]:
+        """The number of rows that break each of `row_rules`."""
+        rules = enumerate(self.row_rules(schema))
+        return [rule.broken.sum().alias(str(number)) for number, rule in rules]
 
     def key_rule(self) -> Rule:
         """The rule that is broken by each row that repeats the key of an earlier one.
@@ -199,7 +208,7 @@ class Contract:
         return (column for column in self.columns if column.name in schema)
 
 
-_Breaches: TypeAlias = list[tuple[Rule, int]]
+Breaches: TypeAlias = list[tuple[Rule, int]]
 """Broken rules, each with the number of rows that break it."""
 
 
@@ -302,29 +311,29 @@ def validate(
     table = frame.lazy()
     schema = table.collect_schema()
     query = contract.query(table)
-    if quarantine is not None and (reserved := schema.keys() & {ROW, BROKEN_RULES}):
-        names = " and ".join(map(repr, sorted(reserved)))
-        raise ContractError(f"{contract.table}: rename {names}, which quarantined rows gain.")
+    if quarantine is not None:
+        contract.check_free(schema)
     rows, breaches = _breaches(table, contract, query.collect() if counts is None else counts)
     if not rows:
         raise ContractError(f"{contract.table}: the table has no rows. Check where it comes from.")
     if breaches and quarantine is None:
-        raise ContractError(_complaint(table, contract, rows, breaches, examples))
-    broken = pl.any_horizontal(pl.lit(False), *(rule.broken for rule, _ in breaches))
+        numbered = table.with_row_index(NUMBER)
+        first = [offending(numbered, contract, rule).head(examples) for rule, _ in breaches]
+        raise ContractError(complaint(contract, rows, breaches, pl.collect_all(first)))
     path = None if quarantine is None else Path(quarantine)
     return Report(
         table=contract.table,
         rows=rows,
         rejected=0 if path is None else _set_apart(table, breaches, path),
-        breaches=_as_table(breaches),
-        valid=table.filter(~broken) if breaches else table,
+        breaches=as_table(breaches),
+        valid=table.filter(~broken(breaches)) if breaches else table,
         quarantine=path,
     )
 
 
 def _breaches(
     table: pl.LazyFrame, contract: Contract, counts: pl.DataFrame
-) -> tuple[int, _Breaches]:
+) -> tuple[int, Breaches]:
     """The number of rows, and every rule that some of them break."""
     rows, distinct, *broken = counts.row(0)
     rules = contract.row_rules(table.collect_schema())
@@ -336,55 +345,62 @@ def _breaches(
     return rows, breaches
 
 
-def _complaint(
-    table: pl.LazyFrame, contract: Contract, rows: int, breaches: _Breaches, examples: int
+def broken(breaches: Breaches) -> pl.Expr:
+    """True for rows that break one of these rules."""
+    return pl.any_horizontal(pl.lit(False), *(rule.broken for rule, _ in breaches))
+
+
+def complaint(
+    contract: Contract, rows: int, breaches: Breaches, first: Sequence[pl.DataFrame]
 ) -> str:
     """All broken rules, each with its first offending rows and the remedy."""
-    offending = [_offending(table, contract, rule).head(examples) for rule, _ in breaches]
-    summary = f"{len(breaches)} rule{'s' * (len(breaches) > 1)} broken"
-    lines = [f"{contract.table}: {summary} (rows are numbered from 0)."]
-    for (rule, broken), first_rows in zip(breaches, pl.collect_all(offending), strict=True):
-        lines.append(f"  {rule.name}: not so in {broken:,} of {rows:,} rows")
-        lines += (f"    {_shown(row)}" for row in first_rows.iter_rows(named=True))
+    several = f"{len(breaches)} rule{'s' * (len(breaches) > 1)}"
+    lines = [f"{contract.table}: {several} broken (rows are numbered from 0)."]
+    for (rule, count), examples in zip(breaches, first, strict=True):
+        lines.append(f"  {rule.name}: not so in {count:,} of {rows:,} rows")
+        lines += (f"    {_shown(row)}" for row in examples.iter_rows(named=True))
         lines.append(f"    Remedy: {rule.remedy}.")
     return "\n".join(lines)
 
 
-def _offending(table: pl.LazyFrame, contract: Contract, rule: Rule) -> pl.LazyFrame:
+def offending(numbered: pl.LazyFrame, contract: Contract, rule: Rule) -> pl.LazyFrame:
     """The rows that break a rule: number, key, the rule's columns; a repeat also its original."""
-    numbered = table.with_row_index(_ROW)
-    columns = list(dict.fromkeys((_ROW, *contract.key, *rule.columns)))
+    columns = list(dict.fromkeys((NUMBER, *contract.key, *rule.columns)))
     if contract.key and rule.name == contract.key_rule().name:
-        numbered = numbered.with_columns(pl.col(_ROW).min().over(contract.key).alias(_FIRST))
-        columns.append(_FIRST)
+        numbered = numbered.with_columns(pl.col(NUMBER).min().over(contract.key).alias(FIRST))
+        columns.append(FIRST)
     # Unlike `pl.col`, this takes a name like `*` or `^x$` for a name.
     return numbered.filter(rule.broken).select(selectors.by_name(columns))
 
 
 def _shown(row: dict[str, object]) -> str:
-    number, original = row.pop(_ROW), row.pop(_FIRST, None)
+    number, original = row.pop(NUMBER), row.pop(FIRST, None)
     cells = (f"{k}={'null' if v is None else reprlib.repr(v)}" for k, v in row.items())
     same_as = "" if original is None else f" (as row {original})"
     return f"row {number}: {', '.join(cells)}{same_as}"
 
 
-def _set_apart(table: pl.LazyFrame, breaches: _Breaches, path: Path) -> int:
+def _set_apart(table: pl.LazyFrame, breaches: Breaches, path: Path) -> int:
     """Write the rows that break a rule, and count them."""
-    named = (pl.when(rule.broken).then(pl.lit(rule.name)) for rule, _ in breaches)
-    rules = pl.concat_list(pl.lit(None, pl.String), *named).list.drop_nulls()
     suspects = table if breaches else table.head(0)
-    rejected = (
-        suspects.with_row_index(_ROW)
-        .with_columns(rules.alias(BROKEN_RULES))
-        .filter(pl.col(BROKEN_RULES).list.len() > 0)
-        .select(pl.exclude(_ROW, BROKEN_RULES), pl.col(_ROW).alias(ROW), BROKEN_RULES)
-    )
     with replacing(path) as partial:
-        rejected.sink_parquet(partial)
+        rejected(suspects.with_row_index(NUMBER), breaches).sink_parquet(partial)
         return int(pl.scan_parquet(partial).select(pl.len()).collect().item())
 
 
-def _as_table(breaches: _Breaches) -> pl.DataFrame:
+def rejected(numbered: pl.LazyFrame, breaches: Breaches) -> pl.LazyFrame:
+    """The rows that break a rule, with their numbers and the rules."""
+    named = (pl.when(rule.broken).then(pl.lit(rule.name)) for rule, _ in breaches)
+    rules = pl.concat_list(pl.lit(None, pl.String), *named).list.drop_nulls()
+    return (
+        numbered.with_columns(rules.alias(BROKEN_RULES))
+        .filter(pl.col(BROKEN_RULES).list.len() > 0)
+        .select(pl.exclude(NUMBER, BROKEN_RULES), pl.col(NUMBER).alias(ROW), BROKEN_RULES)
+    )
+
+
+def as_table(breaches: Breaches) -> pl.DataFrame:
+    """The broken rules of a report."""
     texts = pl.List(pl.String())
     schema = {"rule": pl.String(), "columns": texts, "rows": pl.Int64(), "remedy": pl.String()}
     rows = [(rule.name, list(rule.columns), n, rule.remedy) for rule, n in breaches]

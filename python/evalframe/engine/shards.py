@@ -7,7 +7,7 @@ plan of Polars over a few files, or over some rows of a large one.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -195,13 +195,26 @@ def shards_of(source: Any) -> Shards:
     frames = {}
     for number, each in enumerate(listed):
         if isinstance(each, str | Path):
-            files = find([str(each)])
-            parts += open_each([replace(file, path=_absolute(file.path)) for file in files])
+            parts += _opened(find([str(each)]))
         else:
             table = lazy(each)
             name = File(f"frame {number}", Path())
             parts.append(Part(name, "frame", table, table.collect_schema()))
             frames[name.name] = each
+    return _shards(parts, frames, names)
+
+
+def shards_in(files: Sequence[File], names: Sequence[str], texts: Collection[str]) -> Shards:
+    """The shards of files that were found by these names; `texts` are columns to read as text."""
+    return _shards(_opened(files, texts), {}, tuple(names))
+
+
+def _opened(files: Sequence[File], texts: Collection[str] = ()) -> list[Part]:
+    return open_each([replace(file, path=_absolute(file.path)) for file in files], texts)
+
+
+def _shards(parts: Sequence[Part], frames: Mapping[str, Any], names: tuple[str, ...]) -> Shards:
+    """The shards of opened files and of frames, whose columns must be alike."""
     check_alike(parts)
     schema = _common(parts)
     paths = [part.file.path for part in parts if part.format not in ("frame", "Delta")]

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evalframe.core import documents
     from evalframe.core.contract import Report
     from evalframe.core.metric import MetricExpr
+    from evalframe.engine.protocol import Engine
     from evalframe.jobs.inputs import Opened
     from evalframe.jobs.settings import TableJob
 
@@ -169,6 +170,7 @@ class Place:
         rejects: Where rows go that break the contract; None if they are an error.
         all_tables: True if all tables are written, not the main one alone.
         summary: Where the files go that some families write in addition.
+        engine: What has the records read by workers; None if this process reads them.
     """
 
     folder: Path = Path()
@@ -176,6 +178,7 @@ class Place:
     rejects: Path | None = None
     all_tables: bool = False
     summary: Path | None = None
+    engine: Engine | None = None
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -26,8 +27,10 @@ from evalframe.core.errors import (
 from evalframe.core.scan import File, find, open_files
 from evalframe.jobs.family import READERS
 from evalframe.jobs.paths import refuse_documents, refuse_inputs
+from evalframe.jobs.rows import Rows, Spread
 
 if TYPE_CHECKING:
+    from evalframe.engine.protocol import Engine
     from evalframe.jobs.settings import TableJob
 
 
@@ -116,16 +119,21 @@ class Opened:
     """Records of a job.
 
     Attributes:
-        table: The records.
+        rows: The records.
         files: The files that they are from.
         notes: Remarks on what was read, and what was not.
         beside: Further tables from the same files.
     """
 
-    table: pl.LazyFrame
+    rows: Rows
     files: Sequence[File]
     notes: Sequence[str] = ()
     beside: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def table(self) -> pl.LazyFrame:
+        """The records, for this process."""
+        return self.rows.table
 
     def describe(self, *, digest: bool = False) -> list[dict[str, Any]]:
         """Name, size and rows of each file, and its SHA-256 sum if asked for."""
@@ -133,11 +141,16 @@ class Opened:
 
 
 def open_records(
-    job: TableJob, folder: Path, targets: Sequence[Path], *, texts: Collection[str] = ()
+    job: TableJob,
+    folder: Path,
+    targets: Sequence[Path],
+    *,
+    texts: Collection[str] = (),
+    engine: Engine | None = None,
 ) -> Opened:
-    """The records of a job, from tables or by its reader."""
+    """The records of a job, from tables or by its reader; an engine has tables read by workers."""
     if job.reader is None:
-        return open_tables(job.items, job, folder, targets, texts=texts)
+        return open_tables(job.items, job, folder, targets, texts=texts, engine=engine)
     fields = READERS[job.reader].fields
     options = {name: getattr(job, name) for name in fields if hasattr(job, name)}
     if has_logs(job):
@@ -179,6 +192,7 @@ def open_tables(
     targets: Sequence[Path],
     *,
     texts: Collection[str] = (),
+    engine: Engine | None = None,
 ) -> Opened:
     """Tables that a job names, as one; the arguments are those of `open_records`."""
     files = find(names, folder)
@@ -190,7 +204,20 @@ def open_tables(
             )
     for path in targets:
         refuse_inputs(path, files, names, folder)
-    return Opened(*open_tables_of(files, texts=texts, columns=job.columns))
+    if engine is None:
+        table, opened = open_tables_of(files, texts=texts, columns=job.columns)
+        return Opened(Rows(table), opened)
+    from evalframe.engine.shards import shards_in
+
+    shards = shards_in(files, names, texts_of(texts, job.columns))
+    columns = tuple(shards.schema)
+    opened = [
+        replace(file, rows=shard.count, columns=columns)
+        for shard in shards.parts
+        for file in shard.files
+    ]
+    rows = Spread.of(shards, engine)
+    return Opened(rows.then(partial(with_roles, columns=job.columns)), opened)
 
 
 def open_by(
@@ -217,7 +244,7 @@ def open_by(
     if not any(rows for _, rows in read.files):
         left_out = f". {notes[0]}" if notes else ""
         raise InputError(f"no record in these {len(files):,} {reader.what}{left_out}")
-    return Opened(with_roles(read.table, columns), files, notes, read.beside)
+    return Opened(Rows(with_roles(read.table, columns)), files, notes, read.beside)
 
 
 def refuse_repeats(files: Sequence[File], what: str) -> None:

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -24,6 +24,7 @@ from evalframe.jobs.inputs import check_columns, naming_columns
 from evalframe.report.table import render
 
 if TYPE_CHECKING:
+    from evalframe.engine.protocol import Engine
     from evalframe.jobs.settings import OnInvalid, TableJob
     from evalframe.resample.methods import Progress
 
@@ -67,20 +68,35 @@ def run(
 ) -> Outcome:
     """Run a job; with an output, write it whole or leave what was there."""
     family, job = family_of(job), with_reader(job, folder)
-    with _columns(job, family, folder), together(within=into):
+    with _columns(job, family, folder), together(within=into), _engine(job, folder) as engine:
         target = target_of(job.output, into or folder)
         all_tables = target is not None and target.is_folder
         tables = family.tables.value
         rejects = check_targets(target, tables, job.on_invalid)
         targets = [] if target is None else target.files(tables)
         targets += [] if rejects is None else [rejects]
-        place = Place(folder, targets, rejects, all_tables, _summary(job, into or folder))
+        summary = _summary(job, into or folder)
+        place = Place(folder, targets, rejects, all_tables, summary, engine)
         outcome = family.compute.value(job, place, progress)
+        outcome = replace(outcome, notes=[*outcome.notes, *outcome.inputs.rows.notes()])
         if outcome.beside is not None:
             outcome.beside()
         if target is not None:
             _write(outcome, target)
     return outcome
+
+
+@contextmanager
+def _engine(job: TableJob, folder: Path) -> Iterator[Engine | None]:
+    """The engine of a job while it runs; None if this process reads the records."""
+    if job.engine is None:
+        yield None
+        return
+    from evalframe.engine.opening import on, opened
+
+    scratch = None if job.scratch is None else folder / job.scratch
+    with opened(on(job.engine, scratch=scratch)) as engine:
+        yield engine
 
 
 def check(job: TableJob) -> str:
@@ -313,6 +329,6 @@ def provenance(outcome: Outcome) -> dict[str, Any]:
 
 
 def _entries(job: TableJob) -> dict[str, Any]:
-    """The entries of a job, without those that its verb does not use."""
-    unused = getattr(job, "unused", ())
+    """The entries of a job that its verb uses; where it is computed changes no result."""
+    unused = {*getattr(job, "unused", ()), "engine", "scratch"}
     return {name: each for name, each in msgspec.to_builtins(job).items() if name not in unused}

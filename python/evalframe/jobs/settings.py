@@ -93,7 +93,29 @@ class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
         False
     )
 
+    engine: Annotated[
+        str | None,
+        Flag(
+            "Who reads the records: processes[:N] of this machine, dask, dask://HOST:PORT, ray or "
+            "ray://HOST:PORT. Workers must see the files under the same names.",
+            "ENGINE",
+            default="this process",
+            checks=False,
+        ),
+    ] = None
+    scratch: Annotated[
+        str | None,
+        Flag(
+            "A folder that all workers of the engine see, for files between its tasks.",
+            "FOLDER",
+            default="a temporary one, if they see it",
+            checks=False,
+        ),
+    ] = None
+
     def __post_init__(self) -> None:
+        if self.scratch is not None and self.engine is None:
+            raise ParameterError("scratch is for an engine; name one, or leave it out")
         if self.reader not in (None, *READERS):
             raise UnknownNameError.of("reader", str(self.reader), READERS)
         if not self.items:

@@ -230,7 +230,10 @@ class PartialJob(RecordsJob, frozen=True, kw_only=True, tag_field="family", tag=
 class StatesJob(TableJob, frozen=True, kw_only=True):
     """What jobs on states have in common: these are no records, and say what they are of."""
 
-    unused: ClassVar[tuple[str, ...]] = ("reader", "key", "columns", "on_invalid")
+    unused: ClassVar[tuple[str, ...]] = (
+        *("reader", "key", "columns", "on_invalid"),
+        *("engine", "scratch"),
+    )
 
     metrics: Annotated[
         tuple[str, ...],

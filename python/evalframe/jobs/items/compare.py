@@ -40,20 +40,19 @@ def compare(job: CompareJob, place: Place, progress: Progress | None) -> Outcome
     if place.summary is not None:
         _check_summary(place.summary, place.targets)
     records = records_of(job, place, [job.between])
-    valid = records.report.valid
     with reading(", ".join(job.items), "is it whole?"):
-        result = ef.compare(
-            valid,
+        result = records.rows.given_to(
+            ef.compare,
             records.metrics,
             between=job.between,
-            baseline=_baseline(job, valid),
+            baseline=_baseline(job, records.rows.schema),
             paired=not job.unpaired,
             by=records.keys,
             weight=job.weight,
             resample=records.resample(job, progress),
             test=job.test,
             correction=job.correction,
-        ).collect()
+        )
         differing = _disagreements(job, place.folder, records, result)
     notes, title, code = [*records.notes, *records.left_out(job.between)], "", 0
     notes += _unshared(job, records, result)
@@ -81,12 +80,11 @@ def compare(job: CompareJob, place: Place, progress: Progress | None) -> Outcome
     return replace(outcome, beside=partial(_write, place.summary, headed))
 
 
-def _baseline(job: CompareJob, valid: pl.LazyFrame) -> object:
+def _baseline(job: CompareJob, schema: pl.Schema) -> object:
     """The baseline, typed as the systems are."""
     if job.baseline is None:
         return None
-    dtype = valid.collect_schema()[job.between]
-    value = pl.Series([job.baseline]).cast(dtype, strict=False).item()
+    value = pl.Series([job.baseline]).cast(schema[job.between], strict=False).item()
     return job.baseline if value is None else value
 
 
@@ -97,10 +95,9 @@ def _disagreements(
     if not job.disagreements or records.cluster is None:
         return pl.DataFrame(schema={name: pl.String for name in _pair(records)})
     items = sorted(columns_read([records.cluster]))
-    valid = records.report.valid
-    metrics = of_items(job, folder, valid.collect_schema(), items, records.metrics)
+    metrics = of_items(job, folder, records.rows.schema, items, records.metrics)
     by = [*records.keys, job.between, *items]
-    values = ef.evaluate(valid, metrics, by=by, weight=job.weight).collect()
+    values = records.rows.given_to(ef.evaluate, metrics, by=by, weight=job.weight)
     values = values.select(*by, "metric", "estimate")
     pairs, outer = result.select(_pair(records)), [*records.keys, "metric"]
     for side in ("left", "right"):
@@ -115,13 +112,21 @@ def _disagreements(
     )
 
 
+_ITEM = ":item"
+
+
+def _items(by: Sequence[str], item: pl.Expr, table: pl.LazyFrame) -> pl.LazyFrame:
+    """The items of each group."""
+    return table.select(*by, item).unique()
+
+
 def _unshared(job: CompareJob, records: Records, result: pl.DataFrame) -> list[str]:
     """A note on the items that only one system of a pair has, if there are any."""
     if job.unpaired or records.cluster is None:
         return []
     by = [*records.keys, job.between]
-    items = records.cluster.n_unique().alias("n")
-    counts = records.report.valid.group_by(by).agg(items).collect()
+    parts = records.rows.collect(partial(_items, by, records.cluster.alias(_ITEM)))
+    counts = parts.group_by(by).agg(pl.col(_ITEM).n_unique().alias("n"))
     pairs = result.select(*_pair(records), "n_clusters")
     for side in ("left", "right"):
         of_side = counts.rename({job.between: side, "n": f"n_{side}"})

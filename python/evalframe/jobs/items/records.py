@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 import evalframe as ef
-from evalframe.core.contract import Column, Contract, Report, Rule, each_once, validate
+from evalframe.core.contract import Column, Contract, Report, Rule, each_once
 from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNameError
 from evalframe.core.metric import Bound, MetricExpr, make, registered
 from evalframe.core.per import leaves_of
@@ -27,6 +28,7 @@ from evalframe.jobs.items import KEYS, SAMPLE, SCORE_NAME, SCORER, TASK, Records
 from evalframe.jobs.metrics import Call, Reading, is_known
 
 if TYPE_CHECKING:
+    from evalframe.jobs.rows import Rows
     from evalframe.jobs.settings import TableJob
     from evalframe.resample.methods import Progress
 
@@ -55,6 +57,7 @@ class Records:
     Attributes:
         opened: As they were opened.
         report: Result of their validation.
+        rows: Those that are accepted.
         keys: The columns that they are grouped by.
         metrics: What is computed.
         cluster: What is drawn together; None if nothing is.
@@ -63,6 +66,7 @@ class Records:
 
     opened: Opened
     report: Report
+    rows: Rows
     keys: Sequence[str]
     metrics: Sequence[MetricExpr]
     cluster: pl.Expr | None
@@ -76,14 +80,14 @@ class Records:
             for leaf in leaves_of(metric.bound)
             for name in columns_read(leaf.roles.values())
         }
-        rows = self.report.valid
-        schema = rows.collect_schema()
+        schema = self.rows.schema
         gaps = [
             pl.col(name).is_null() | (pl.col(name).is_nan() if schema[name].is_float() else False)
             for name in sorted(columns)
         ]
-        counts = rows.group_by(system).agg(pl.any_horizontal(gaps).sum().alias("gaps"), pl.len())
-        for name, count, total in counts.filter(pl.col("gaps") > 0).sort(system).collect().rows():
+        parts = self.rows.collect(partial(_gaps, system, gaps))
+        counts = parts.group_by(system).sum().filter(pl.col("gaps") > 0).sort(system)
+        for name, count, total in counts.rows():
             yield f"{name}: {count:,} of {total:,} rows have no value and are left out."
 
     def resample(self, job: RecordsJob, progress: Progress | None) -> ef.Bootstrap | None:
@@ -96,6 +100,11 @@ class Records:
         return Outcome(
             job, self.keys, result, self.report, self.opened, metrics=self.metrics, **settings
         )
+
+
+def _gaps(system: str, gaps: Sequence[pl.Expr], table: pl.LazyFrame) -> pl.LazyFrame:
+    """For each system the number of rows with a gap, and of all."""
+    return table.group_by(system).agg(pl.any_horizontal(gaps).sum().alias("gaps"), pl.len())
 
 
 def records_of(
@@ -112,13 +121,12 @@ def records_of(
     for name in ("extra", "metadata") if job.reader is None else ():
         if getattr(job, name):
             raise ParameterError(f"{name} names what logs hold beside their columns; tables do not")
-    opened = open_records(job, place.folder, place.targets)
-    table = opened.table
-    schema = table.collect_schema()
+    opened = open_records(job, place.folder, place.targets, engine=place.engine)
+    schema = opened.rows.schema
     check_found(job.columns, "the table", schema)
-    table = _of_scorers(job, table, schema)
+    rows = _of_scorers(job, opened.rows, schema)
     with reading(", ".join(job.items)):
-        counts = counts_of(table, schema)
+        counts = counts_of(rows, schema)
         apart = [*job.by, *systems]
         scorers = scorers_of(counts, apart)
         if scorers and not splits:
@@ -131,12 +139,12 @@ def records_of(
         cluster = _cluster(job.drawn(), schema, apart)
         keys = [*job.by, *scorers]
         contract = _contract(job, schema, [*keys, *systems], metrics, cluster)
-        report = validate(table, contract, on_invalid=job.on_invalid, quarantine=place.rejects)
+        report, rows = rows.checked(contract, place.rejects)
     units = [*job.per, *job.macro]
     notes = [*opened.notes, *_notes(counts, scorers, [*apart, *units], bool(units))]
     if cluster is not None and len(columns_read([cluster])) > 1:
         notes.append(f"Samples are drawn as {TASK} and {SAMPLE}: two tasks may have equal ids.")
-    return Records(opened, report, keys, metrics, cluster, notes)
+    return Records(opened, report, rows, keys, metrics, cluster, notes)
 
 
 def roles(job: TableJob, folder: Path) -> set[str]:
@@ -235,7 +243,7 @@ def _reduced(how: str, metric: MetricExpr) -> MetricExpr:
     return make(name, roles={"correct": column >= 1}, params={"k": int(k)}, alias=alias)
 
 
-def _of_scorers(job: RecordsJob, table: pl.LazyFrame, schema: pl.Schema) -> pl.LazyFrame:
+def _of_scorers(job: RecordsJob, rows: Rows, schema: pl.Schema) -> Rows:
     """The rows of the scorers that a job chooses."""
     for name in _SCORERS:
         chosen = getattr(job, name)
@@ -243,26 +251,31 @@ def _of_scorers(job: RecordsJob, table: pl.LazyFrame, schema: pl.Schema) -> pl.L
             continue
         if name not in schema:
             raise MissingColumnsError.of(f"{name} {', '.join(chosen)}", [name], schema)
-        known = table.select(pl.col(name).cast(pl.String).unique()).collect()[name].drop_nulls()
+        text = pl.col(name).cast(pl.String)
+        known = rows.collect(methodcaller("select", text.unique()))[name].unique().drop_nulls()
         for each in chosen:
             if each not in known:
                 raise UnknownNameError.of(name, each, known)
-        table = table.filter(pl.col(name).cast(pl.String).is_in(chosen))
-    return table
+        rows = rows.then(methodcaller("filter", text.is_in(chosen)))
+    return rows
 
 
-def counts_of(table: pl.LazyFrame, schema: pl.Schema) -> dict[str, int]:
+def counts_of(rows: Rows, schema: pl.Schema) -> dict[str, int]:
     """Numbers of different values of the columns that should not be pooled in silence."""
     names = [name for name in (*_SCORERS, *_POOLED) if name in schema]
     if not names:
         return {}
-    counts = [pl.col(names).n_unique()]
+    values = [pl.col(names).unique().implode()]
     if {*_SCORERS} <= {*names}:
-        counts.append(pl.struct(_SCORERS).n_unique().alias(_PAIRS))
+        values.append(pl.struct(_SCORERS).unique().implode().alias(_PAIRS))
     if {*_COPY} <= {*schema}:
-        rows = pl.struct(_COPY).filter(pl.col(_COPY[0]).is_not_null())
-        counts.append((rows.len() - rows.n_unique()).alias(_COPIES))
-    found = table.select(counts).collect().row(0, named=True)
+        scored = pl.struct(_COPY).hash().filter(pl.col(_COPY[0]).is_not_null())
+        values.append(scored.implode().alias(_COPIES))
+    lists = rows.collect(methodcaller("select", values))
+    every = {each.name: each.list.explode(empty_as_null=False) for each in lists}
+    found = {name: each.n_unique() for name, each in every.items()}
+    if _COPIES in found:
+        found[_COPIES] = len(every[_COPIES]) - found[_COPIES]
     if found.pop(_PAIRS, None) == found.get(SCORER):  # its name says no more than the scorer
         found.pop(SCORE_NAME, None)
     return found

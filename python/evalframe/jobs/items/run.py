@@ -19,6 +19,7 @@ from evalframe.jobs.imported import metric_at
 from evalframe.jobs.inputs import Opened, refuse_repeats
 from evalframe.jobs.items.records import records_of
 from evalframe.jobs.paths import refuse_inputs
+from evalframe.jobs.rows import Rows
 from evalframe.report.table import LINES, render
 
 if TYPE_CHECKING:
@@ -41,13 +42,13 @@ def evaluate(job: EvaluateJob, place: Place, progress: Progress | None) -> Outco
     """The metrics of each group."""
     records = records_of(job, place)
     with reading(", ".join(job.items), "is it whole?"):
-        result = ef.evaluate(
-            records.report.valid,
+        result = records.rows.given_to(
+            ef.evaluate,
             records.metrics,
             by=records.keys,
             weight=job.weight,
             resample=records.resample(job, progress),
-        ).collect()
+        )
     return records.outcome(job, result, *TABLES)
 
 
@@ -60,8 +61,8 @@ def rank(job: RankJob, place: Place, progress: Progress | None) -> Outcome:
         raise ParameterError(f"rank orders by one metric, got {1 + len(others)}; name one")
     assert resample is not None
     with reading(", ".join(job.items), "is it whole?"):
-        result = ef.rank(
-            records.report.valid,
+        result = records.rows.given_to(
+            ef.rank,
             metric,
             between=job.between,
             by=records.keys,
@@ -69,7 +70,7 @@ def rank(job: RankJob, place: Place, progress: Progress | None) -> Outcome:
             resample=resample,
             best=job.best,
             correction=job.correction,
-        ).collect()
+        )
     together = "Rank sets hold together: all pairs of a group are compared at once."
     notes = [*records.notes, *records.left_out(job.between), together]
     return records.outcome(job, result, *RANKS, notes=notes)
@@ -80,13 +81,13 @@ def shard(job: PartialJob, place: Place, progress: Progress | None) -> Outcome:
     _check_state(place)
     records = records_of(job, place, splits=False)
     with reading(", ".join(job.items), "is it whole?"):
-        state = ef.partial(
-            records.report.valid,
+        state = records.rows.given_to(
+            ef.partial,
             records.metrics,
             by=records.keys,
             weight=job.weight,
             cluster=records.cluster,
-        ).collect()
+        )
     return _of_state(records.outcome(job, state, *STATES))
 
 
@@ -162,7 +163,7 @@ def _opened(job: StatesJob, place: Place) -> tuple[Opened, list[pl.LazyFrame]]:
         refuse_inputs(path, files, job.items, place.folder)
     opened = [open_files([file]) for file in files]
     tables = [table for table, _ in opened]
-    return Opened(tables[0], [file for _, known in opened for file in known]), tables
+    return Opened(Rows(tables[0]), [file for _, known in opened for file in known]), tables
 
 
 def _outcome(

@@ -13,6 +13,7 @@ from evalframe.core.scan import find, reading
 from evalframe.jobs.inputs import check_columns, check_found, naming_columns, open_tables_of
 from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.rag.inputs import ROLES, TEXTS, answer_notes, language_of, with_answers
+from evalframe.jobs.rows import Rows
 from evalframe.jobs.run import check_output
 from evalframe.rag.documents.prompting import check_prompt_file, prompts, write_prompts
 from evalframe.rag.documents.selecting import select_documents
@@ -61,7 +62,7 @@ def run(flags: Documents, quiet: bool) -> str:
             seed=flags.seed,
         )
         table_of_prompts = prompts(chosen, language=language).collect()
-        notes = [] if paths else answer_notes(source, flags.answers, flags.flat_answers)
+        notes = [] if paths else answer_notes(Rows(source), flags.answers, flags.flat_answers)
     count = write_prompts(table_of_prompts, output)
     summary = f"{_summary(table_of_prompts)}\n\n{count:,} prompts in {flags.output}"
     return "\n".join([summary, *notes])

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, fields
 from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from evalframe.core.choices import FlatAnswers
 from evalframe.core.errors import InputError, UnknownNameError
 from evalframe.core.scan import reading
 from evalframe.jobs.inputs import Opened, check_found, has_logs, open_records, open_tables
+from evalframe.jobs.rows import Rows
 from evalframe.rag.answers import (
     answer_groups,
     answers_from_json,
@@ -30,13 +32,16 @@ from evalframe.rag.documents.prompting import PROMPT_COLUMNS
 from evalframe.rag.joining import attach_answers
 
 if TYPE_CHECKING:
+    from evalframe.engine.protocol import Engine
     from evalframe.jobs.rag import AnswerText, RagJob
 
 
-def open_responses(job: RagJob, folder: Path, targets: Sequence[Path]) -> Opened:
+def open_responses(
+    job: RagJob, folder: Path, targets: Sequence[Path], engine: Engine | None = None
+) -> Opened:
     """The responses of a job; `targets` are the files it will write."""
     texts = TEXTS if job.prompts is None else _KEYED
-    opened = open_records(job, folder, targets, texts=texts)
+    opened = open_records(job, folder, targets, texts=texts, engine=engine)
     others = [
         open_tables([name], job, folder, targets, texts=TEXTS)
         for name in (job.instances, job.prompts)
@@ -46,20 +51,23 @@ def open_responses(job: RagJob, folder: Path, targets: Sequence[Path]) -> Opened
     check_found(job.columns, "responses", *(f.columns for f in files if f.columns is not None))
     if job.reader is not None and not has_logs(job):
         return opened
-    table = opened.table
+    rows = opened.rows
     for other in others:
         with reading(", ".join(file.name for file in files)):
-            joined = attach_answers if job.instances else partial(_answered, job)
-            table = joined(table, other.table)
-    return Opened(with_answers(table, job.answers, job.flat_answers), files, beside={"raw": table})
+            if job.instances:
+                rows = rows.then(partial(attach_answers, instances=other.table))
+            else:  # a prompt may have its responses anywhere, or none
+                rows = Rows(_answered(job, rows.table, other.table))
+    answered = rows.then(partial(with_answers, text=job.answers, flat=job.flat_answers))
+    return Opened(answered, files, beside={"raw": rows})
 
 
 def notes_of(job: RagJob, opened: Opened) -> list[str]:
     """How answers were read, and which prompts have no response."""
     if "raw" not in opened.beside:
         return [*opened.notes]
-    table = opened.beside["raw"]
-    return [*_unanswered(job, table), *answer_notes(table, job.answers, job.flat_answers)]
+    rows = opened.beside["raw"]
+    return [*_unanswered(job, rows.table), *answer_notes(rows, job.answers, job.flat_answers)]
 
 
 TEXTS = ("answers", "fake_answers")
@@ -130,17 +138,15 @@ def with_answers(
     return table.with_columns(read(flat_answers=flat, on_invalid="null"))
 
 
-def answer_notes(
-    table: pl.LazyFrame, text: AnswerText | None, flat: FlatAnswers | None
-) -> list[str]:
+def answer_notes(rows: Rows, text: AnswerText | None, flat: FlatAnswers | None) -> list[str]:
     """Notes on answers whose reading was assumed."""
-    dtype, answers = table.collect_schema().get("answers"), pl.col("answers")
+    dtype, answers = rows.schema.get("answers"), pl.col("answers")
     if dtype is None:
         return []
     in_json = is_json(answers) if dtype == pl.String else pl.lit(None)
     lists = is_flat(answers, dtype) if text != "text" else pl.lit(value=False)
-    counted = table.select(pl.len(), a=in_json.sum(), b=lists.sum(), c=answers.count()).collect()
-    total, json, several, non_null = counted.row(0)
+    counts = [pl.len(), in_json.sum().alias("a"), lists.sum().alias("b"), answers.count()]
+    total, json, several, non_null = rows.collect(methodcaller("select", counts)).sum().row(0)
     notes = []
     if dtype == pl.String and text is None and 0 < json < non_null:
         notes.append(

@@ -26,6 +26,7 @@ from evalframe.report.table import wide_table
 
 if TYPE_CHECKING:
     from evalframe.jobs.inputs import Opened
+    from evalframe.jobs.rows import Rows
     from evalframe.resample.methods import Progress
 
 
@@ -41,17 +42,16 @@ _TEXTS = ("id", "response", "evaluation")
 def compute(job: RagJob, place: Place, progress: Progress | None) -> Outcome:
     """Label the responses of a job, and count."""
     opened, keys, contract = _opened(job, place)
-    schema = opened.table.collect_schema()
+    schema = opened.rows.schema
     with reading(", ".join(job.items)):
-        report = validate(
-            opened.table, contract, on_invalid=job.on_invalid, quarantine=place.rejects
-        )
-        labelled = _labelled(job, report.valid, schema, language_of(job.language, place.folder))
+        report, valid = opened.rows.checked(contract, place.rejects)
+        rows = _labelled(job, valid, schema, language_of(job.language, place.folder))
         question = pl.struct(_question(schema))
         cluster = (job.bootstrap and job.bootstrap.cluster) or question
         resample = job.resample(cluster, progress)
-        if place.all_tables:  # several tables read it
-            labelled = _in_memory(labelled, [*keys, *_question(schema)], job)
+        labelled = rows.table
+        if place.all_tables or rows.is_spread:  # several tables read it
+            labelled = _in_memory(rows, [*keys, *_question(schema)], job)
         notes = notes_of(job, opened) if _is_labelled_anew(job, schema) else []
         rates = rgb.rates(
             labelled,
@@ -101,8 +101,8 @@ def _tables(
 
 def _opened(job: RagJob, place: Place) -> tuple[Opened, list[str], Contract]:
     """The responses, their group keys, and their contract."""
-    opened = open_responses(job, place.folder, place.targets)
-    schema = opened.table.collect_schema()
+    opened = open_responses(job, place.folder, place.targets, place.engine)
+    schema = opened.rows.schema
     keys = [*(key for key in KEYS if key in schema)] if job.by is None else [*job.by]
     return opened, keys, _contract(job, schema, keys)
 
@@ -126,13 +126,13 @@ def _question(schema: pl.Schema) -> list[str]:
     return [name for name in ("dataset", "id") if name in schema]
 
 
-def _in_memory(labelled: pl.LazyFrame, keys: list[str], job: RagJob) -> pl.LazyFrame:
+def _in_memory(labelled: Rows, keys: list[str], job: RagJob) -> pl.LazyFrame:
     """The columns that tables read, in memory: responses are labelled once."""
     cluster = None if job.bootstrap is None else job.bootstrap.cluster
     names = [*keys, "label", "factlabel", "noise_rate", "evaluation", job.weight, cluster]
-    schema = labelled.collect_schema()
+    schema = labelled.schema
     columns = dict.fromkeys(name for name in names if name is not None and name in schema)
-    return labelled.select(*columns).collect().lazy()
+    return labelled.here([*columns]).collect().lazy()
 
 
 def _is_labelled_anew(job: RagJob, schema: pl.Schema) -> bool:
@@ -141,11 +141,12 @@ def _is_labelled_anew(job: RagJob, schema: pl.Schema) -> bool:
 
 
 def _labelled(
-    job: RagJob, responses: pl.LazyFrame, schema: pl.Schema, language: ef.rag.Language | None
-) -> pl.LazyFrame:
+    job: RagJob, responses: Rows, schema: pl.Schema, language: ef.rag.Language | None
+) -> Rows:
     """The responses with labels: those in the table, unless the job sets a mode."""
     if _is_labelled_anew(job, schema):
-        return ef.rag.label(responses, language=language, mode=job.mode or "strict")
+        label = partial(ef.rag.label, language=language, mode=job.mode or "strict")
+        return responses.then(label)
     for name in ("language", "flat_answers"):
         if getattr(job, name) is not None:
             raise ParameterError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,9 @@ from evalframe.replication.evidence import agreement_by
 
 if TYPE_CHECKING:
     from evalframe.core.contract import Contract, Rule
+    from evalframe.engine.protocol import Engine
     from evalframe.jobs.replication import ReplicationJob
+    from evalframe.jobs.rows import Rows
 
 
 TEXTS = (
@@ -67,9 +70,13 @@ class Tests(Opened):
     design: pl.LazyFrame | None = None
 
 
-def open_tests(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Tests:
+def open_tests(
+    job: ReplicationJob, folder: Path, targets: Sequence[Path], engine: Engine | None = None
+) -> Tests:
     """Read the inputs of a job; `targets` will be written and must not be among them."""
-    opened = open_records(job, folder, targets, texts=TEXTS)
+    if job.participants is not None:  # those of a test may be anywhere
+        engine = None
+    opened = open_records(job, folder, targets, texts=TEXTS, engine=engine)
     others = [
         open_tables([name], job, folder, targets, texts=TEXTS)
         for name in (job.participants, job.design)
@@ -78,10 +85,10 @@ def open_tests(job: ReplicationJob, folder: Path, targets: Sequence[Path]) -> Te
     files = [*opened.files, *(file for other in others for file in other.files)]
     check_found(job.columns, "tests", *(f.columns for f in files if f.columns is not None))
     if not others:
-        return Tests(opened.table, files, opened.notes, opened.beside)
+        return Tests(opened.rows, files, opened.notes, opened.beside)
     responses, design = (other.table for other in others)
     return Tests(
-        opened.table,
+        opened.rows,
         files,
         opened.notes,
         responses=responses,
@@ -157,7 +164,7 @@ def contract_of(opened: Tests, by: Sequence[str], job: ReplicationJob) -> Contra
     else:
         chain = implementation_of(job).chain
         valid = chain.kind_of("test_type").is_not_null() | pl.col("test_type").is_null()
-        unknown = unknown_types(opened.table, chain)
+        unknown = unknown_types(opened.rows, chain)
         rules = [
             _suggesting(replace(rule, holds=valid), unknown)
             if rule.columns == ("test_type",)
@@ -169,14 +176,18 @@ def contract_of(opened: Tests, by: Sequence[str], job: ReplicationJob) -> Contra
     return replace(contract, rules=tuple(rules), key=contract.key if job.key is None else job.key)
 
 
-def unknown_types(tests: pl.LazyFrame, chain: Chain) -> pl.DataFrame:
+def unknown_types(tests: Rows, chain: Chain) -> pl.DataFrame:
     """Unknown types of tests that need one: `test_type` and `len`, the number of rows; sorted."""
-    schema = tests.collect_schema()
+    schema = tests.schema
     if not isinstance(schema.get("test_type"), pl.String | pl.Categorical | pl.Enum):
         return pl.DataFrame(schema={"test_type": pl.String, "len": pl.UInt32})
-    required = tests.filter(needs_type(schema), pl.col("test_type").is_not_null())
-    types = required.group_by(pl.col("test_type").cast(pl.String)).len()
-    return types.filter(chain.kind_of("test_type").is_null()).sort("test_type").collect()
+    types = tests.collect(partial(_types, needs_type(schema))).group_by("test_type").sum()
+    return types.filter(chain.kind_of("test_type").is_null()).sort("test_type")
+
+
+def _types(needed: pl.Expr, table: pl.LazyFrame) -> pl.LazyFrame:
+    required = table.filter(needed, pl.col("test_type").is_not_null())
+    return required.group_by(pl.col("test_type").cast(pl.String)).len()
 
 
 def listed_types(unknown: pl.DataFrame) -> str:
@@ -201,7 +212,7 @@ def _suggesting(rule: Rule, unknown: pl.DataFrame) -> Rule:
     return replace(rule, remedy=f"correct {listed_types(unknown)}; known are {usual_names()}")
 
 
-def with_evidence(tests: pl.LazyFrame, job: ReplicationJob) -> pl.DataFrame:
+def with_evidence(job: ReplicationJob, tests: pl.LazyFrame) -> pl.LazyFrame:
     """Add Bayes factors, posteriors, PAS, effects and n_eff to the tests, as far as possible."""
     implementation = implementation_of(job)
     if not job.results:
@@ -211,14 +222,14 @@ def with_evidence(tests: pl.LazyFrame, job: ReplicationJob) -> pl.DataFrame:
             agent_prior_odds=job.agent_prior_odds,
             missing_agent=job.missing_agent,
         )
-        evidence: pl.DataFrame = table.collect()
+        evidence: pl.LazyFrame = table
         return evidence
     # Results have posteriors and p-values. Tests of an unknown type get no effects.
     original = original_type()
     valid = pl.when(implementation.chain.kind_of(original).is_not_null()).then(original)
     hidden = tests.with_columns(valid.alias("test_type"), pl.col("test_type").alias(_TYPE))
     table = agreement_by(implementation.chain, hidden)
-    return table.with_columns(test_type=_TYPE).drop(_TYPE).collect()
+    return table.with_columns(test_type=_TYPE).drop(_TYPE)
 
 
 def original_type() -> pl.Expr:

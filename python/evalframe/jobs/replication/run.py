@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -35,6 +36,7 @@ from evalframe.jobs.replication.report import (
     notes_of_directions,
     values_of_table,
 )
+from evalframe.jobs.rows import Rows
 
 if TYPE_CHECKING:
     from evalframe.resample.methods import Progress
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 
 def compute(job: ReplicationJob, place: Place, progress: Progress | None) -> Outcome:
     """Add the evidence to the tests of a job, and score the models."""
-    opened = open_tests(job, place.folder, place.targets)
+    opened = open_tests(job, place.folder, place.targets, place.engine)
     by = groups_of(job, opened)
     if place.summary is not None:
         _check_summary(place.summary, opened, by)
@@ -77,7 +79,7 @@ def check(job: ReplicationJob, place: Place) -> str:
     by = groups_of(job, opened)
     with reading(", ".join(job.items)):
         report = validate(opened.table, contract_of(opened, by, job))
-        tests = with_evidence(report.valid, job)
+        tests = with_evidence(job, report.valid).collect()
         absent = absent_tests(opened.table, by)
     return "\n".join([str(report), *notes_of_directions(tests), *notes_of_absent(absent)])
 
@@ -93,19 +95,21 @@ class _Tests(NamedTuple):
 def _tests(job: ReplicationJob, opened: Tests, by: Sequence[str], temporary: Path | None) -> _Tests:
     """The valid tests of a job with their evidence."""
     contract = contract_of(opened, by, job)
-    report = validate(opened.table, contract, on_invalid=job.on_invalid, quarantine=temporary)
-    tests, notes = _both_sides(opened, report.valid, by)
+    report, tests = opened.rows.checked(contract, temporary)
+    notes: list[str] = []
     if opened.responses is not None:
-        tests = implementation_of(job).chain.agents_where_humans_tell(tests)
-    as_read = [*values_of_table(tests.collect_schema()), *_without_effects(tests, job)]
-    return _Tests(_with_domains(with_evidence(tests, job)), report, [*as_read, *notes])
+        both, notes = _both_sides(opened, tests.table, by)
+        tests = Rows(implementation_of(job).chain.agents_where_humans_tell(both))
+    as_read = [*values_of_table(tests.schema), *_without_effects(tests, job)]
+    evidence = tests.collect(partial(with_evidence, job))
+    return _Tests(_with_domains(evidence), report, [*as_read, *notes])
 
 
-def _without_effects(tests: pl.LazyFrame, job: ReplicationJob) -> list[str]:
+def _without_effects(tests: Rows, job: ReplicationJob) -> list[str]:
     """A note about tests of unknown types, which only results may have."""
     if not job.results:
         return []
-    typed = tests.with_columns(test_type=original_type())
+    typed = tests.then(methodcaller("with_columns", test_type=original_type()))
     unknown = unknown_types(typed, implementation_of(job).chain)
     if unknown.is_empty():
         return []

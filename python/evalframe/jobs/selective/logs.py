@@ -13,6 +13,7 @@ import msgspec
 import polars as pl
 
 from evalframe.jobs.items.records import counts_of, scorers_of
+from evalframe.jobs.rows import Rows
 from evalframe.jobs.selective import ITEM, LABEL, PARTICIPANT, PREDICTION, SelectiveJob
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def as_answers(job: SelectiveJob, opened: Opened) -> tuple[SelectiveJob, Opened]
     table = table.with_columns(
         expr.alias(role) for role, expr in roles.items() if role not in present
     )
-    counts = counts_of(table, table.collect_schema())
+    rows = Rows(table)
+    counts = counts_of(rows, rows.schema)
     apart = scorers_of(counts, job.by)
     notes = [*opened.notes]
     if PREDICTION in roles and PREDICTION not in present:
@@ -50,4 +52,4 @@ def as_answers(job: SelectiveJob, opened: Opened) -> tuple[SelectiveJob, Opened]
         if counts[name] > 1 and name not in job.by
     ]
     job = msgspec.structs.replace(job, by=(*job.by, *apart))
-    return job, replace(opened, table=table, notes=notes)
+    return job, replace(opened, rows=rows, notes=notes)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import methodcaller
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -24,6 +25,9 @@ from evalframe.jobs.selective import (
 )
 from evalframe.selective.contract import items_contract
 from evalframe.selective.contract import loss as named_loss
+
+if TYPE_CHECKING:
+    from evalframe.jobs.rows import Rows
 
 LOSS = "__evalframe_loss__"
 """The column that holds the loss while a job runs."""
@@ -50,9 +54,9 @@ class Chosen:
     notes: Mapping[str, str] = field(default_factory=dict)
 
 
-def choose(job: SelectiveJob, items: pl.LazyFrame, roles: Collection[str]) -> Chosen:
+def choose(job: SelectiveJob, items: Rows, roles: Collection[str]) -> Chosen:
     """The loss of a job, and what is correct."""
-    schema = items.collect_schema()
+    schema = items.schema
     notes: dict[str, str] = {}
     loss, column, value = job.loss, None, None
     with reading(", ".join(job.items), "is it whole?"):
@@ -82,25 +86,31 @@ def choose(job: SelectiveJob, items: pl.LazyFrame, roles: Collection[str]) -> Ch
     return Chosen(loss, column, tuple(columns), notes)
 
 
-def _agreement(job: SelectiveJob, items: pl.LazyFrame, *, needed: bool) -> tuple[Loss | None, str]:
+def _agreement(job: SelectiveJob, items: Rows, *, needed: bool) -> tuple[Loss | None, str]:
     """The loss `zero_one` and the reason for it; None if the answers do not imply it."""
-    schema = items.collect_schema()
+    schema = items.schema
     for kind, name in _KINDS.items():
         if any(isinstance(schema[column], kind) for column in _ANSWERS):
             return Loss(name="zero_one"), f"answers are {name}"
     if not all(schema[name].is_numeric() or schema[name] == pl.Null for name in _ANSWERS):
         return None, ""  # the contract refuses these types
     numbers = {name: pl.col(name).cast(pl.Float64).drop_nulls().drop_nans() for name in _ANSWERS}
-    ranges = (
-        items.select(
-            pl.struct(
-                each.min().alias("from"), each.max().alias("to"), binary=_only_binary(each)
-            ).alias(name)
-            for name, each in numbers.items()
-        )
-        .collect()
-        .row(0, named=True)
-    )
+    seen = [
+        pl.struct(
+            each.min().alias("from"), each.max().alias("to"), binary=_only_binary(each)
+        ).alias(name)
+        for name, each in numbers.items()
+    ]
+    parts = items.collect(methodcaller("select", seen))
+    whole = [
+        pl.struct(
+            pl.col(name).struct["from"].min(),
+            pl.col(name).struct["to"].max(),
+            pl.col(name).struct["binary"].all(),
+        ).alias(name)
+        for name in numbers
+    ]
+    ranges = parts.select(whole).row(0, named=True)
     if all(each["binary"] for each in ranges.values()):
         return Loss(name="zero_one"), "answers are only 0 and 1"
     if not needed:
@@ -125,21 +135,22 @@ _KINDS: Mapping[type[pl.DataType] | tuple[type[pl.DataType], ...], str] = {
 }
 
 
-def _correct(loss: Loss | None, items: pl.LazyFrame) -> Iterator[tuple[str, pl.Expr]]:
+def _correct(loss: Loss | None, items: Rows) -> Iterator[tuple[str, pl.Expr]]:
     """Origin and expression of `correct`, null for abstentions; nothing if it cannot be derived."""
-    schema = items.collect_schema()
+    schema = items.schema
     if loss is not None and (loss.name == "zero_one" or _is_binary(loss.column, items)):
         yield "1 - loss", 1 - pl.col(LOSS)
     elif {*_ANSWERS} <= {*schema}:
         yield "prediction = label", 1 - named_loss("zero_one", *_ANSWERS)
 
 
-def _is_binary(column: str | None, items: pl.LazyFrame) -> bool:
-    dtype = items.collect_schema().get(column or "")
+def _is_binary(column: str | None, items: Rows) -> bool:
+    dtype = items.schema.get(column or "")
     if dtype is None or not (dtype.is_numeric() or dtype == pl.Boolean):
         return False
     value = pl.col(str(column)).cast(pl.Float64).drop_nulls().drop_nans()
-    return bool(items.select(_only_binary(value)).collect().item())
+    parts = items.collect(methodcaller("select", _only_binary(value)))
+    return bool(parts.to_series().all())
 
 
 def _only_binary(value: pl.Expr) -> pl.Expr:
@@ -159,6 +170,7 @@ class Records:
     Attributes:
         confidence: The confidences.
         common: Report on all columns; with a quarantine, on all but the confidences.
+        accepted: The rows that serve each confidence.
         own: With a quarantine, the report on each confidence, for the rows that remain.
         quarantine: The file of rejected rows.
         tables: Tables that were collected together with the validation.
@@ -166,6 +178,7 @@ class Records:
 
     confidence: Sequence[str]
     common: Report
+    accepted: Mapping[str, Rows]
     own: Mapping[str, Report] = field(default_factory=dict)
     quarantine: Path | None = None
     tables: Sequence[pl.DataFrame] = ()
@@ -181,10 +194,6 @@ class Records:
         by_confidence = {confidence: report.rejected for confidence, report in self.own.items()}
         counts = {c: self.common.rejected + by_confidence.get(c, 0) for c in self.confidence}
         return {confidence: count for confidence, count in counts.items() if count}
-
-    def valid(self, confidence: str) -> pl.LazyFrame:
-        """The rows that serve a confidence."""
-        return self.own.get(confidence, self.common).valid
 
     def describe(self) -> dict[str, Any]:
         """The counts, for the provenance."""
@@ -205,7 +214,7 @@ class Records:
 
 def check_records(
     job: SelectiveJob,
-    items: pl.LazyFrame,
+    items: Rows,
     chosen: Chosen,
     quarantine: Path | None,
     *,
@@ -214,54 +223,59 @@ def check_records(
 ) -> Records:
     """Hold the records of a job against their contract.
 
-    The tables of `queries` are collected together with the counts of the contract, so that the
-    records are read once; if rows are set apart, later.
+    The tables of `queries` are collected together with the counts of the contract, so that this
+    process reads the records once; if rows are set apart, or workers read them, later.
     """
-    schema = items.collect_schema()
+    schema = items.schema
     _check_subtraction(chosen, schema)
     if schema.get(chosen.column or "") == pl.Boolean:
-        items = items.with_columns(pl.col(str(chosen.column)).cast(pl.Int8))
+        cast = pl.col(str(chosen.column)).cast(pl.Int8)
+        items = items.then(methodcaller("with_columns", cast))
     if PREDICTION in schema:
         judged = [name for name in {chosen.column or CORRECT, CORRECT} if name in schema]
         answered = pl.col(PREDICTION).is_not_null()
-        items = items.with_columns(
-            pl.when(answered).then(pl.col(name)).alias(name) for name in judged
-        )
+        kept = [pl.when(answered).then(pl.col(name)).alias(name) for name in judged]
+        items = items.then(methodcaller("with_columns", kept))
     contract = _contract(job, schema, chosen, job.confidence, probability=probability)
     with reading(", ".join(job.items)):
-        if quarantine is None:
-            plans = [contract.query(items), *(queries(items) if queries else ())]
+        if quarantine is not None:
+            contract.check_schema(items.schema)
+            return _set_apart(job, items, chosen, contract, quarantine)
+        tables: Sequence[pl.DataFrame] = ()
+        if items.is_spread:
+            report, accepted = items.checked(contract, None)
+        else:
+            plans = [contract.query(items.table), *(queries(items.table) if queries else ())]
             counts, *tables = pl.collect_all(plans)
-            report = validate(items, contract, counts=counts)
-            return Records(job.confidence, report, tables=tables)
-        contract.check_schema(items.collect_schema())
-        return _set_apart(job, items, chosen, contract, quarantine)
+            report, accepted = validate(items.table, contract, counts=counts), items
+        return Records(
+            job.confidence, report, dict.fromkeys(job.confidence, accepted), tables=tables
+        )
 
 
 def _set_apart(
-    job: SelectiveJob, items: pl.LazyFrame, chosen: Chosen, contract: Contract, path: Path
+    job: SelectiveJob, items: Rows, chosen: Chosen, contract: Contract, path: Path
 ) -> Records:
     """First what holds for every confidence, then, of what is left, each by itself."""
-    schema = items.collect_schema()
+    schema = items.schema
     if REJECTED_FOR in schema:
         raise ContractError(f"items: rename {REJECTED_FOR!r}, which quarantined rows gain.")
-    numbered = items.with_row_index(_NUMBER)
+    numbered = items.numbered(_NUMBER)
     by_confidence: dict[str, Report] = {}
     with replacing(path) as partial, scratch(len(job.confidence) + 1) as parts:
         shared = _contract(job, schema, chosen, ())
-        common = validate(numbered, shared, on_invalid="quarantine", quarantine=parts[0])
+        common, rows = numbered.checked(shared, parts[0])
+        accepted = dict.fromkeys(job.confidence, rows)
         rejected = [_named(parts[0], None)]
         if common.rejected < common.rows:
             for confidence, part in zip(job.confidence, parts[1:], strict=True):
                 column = (c for c in contract.columns if c.name == confidence)
                 rules = (rule for rule in contract.rules if confidence in rule.columns)
                 alone = Contract(contract.table, tuple(column), tuple(rules))
-                by_confidence[confidence] = validate(
-                    common.valid, alone, on_invalid="quarantine", quarantine=part
-                )
+                by_confidence[confidence], accepted[confidence] = rows.checked(alone, part)
                 rejected.append(_named(part, confidence))
         pl.concat(rejected).sink_parquet(partial)
-    return Records(job.confidence, common, by_confidence, path)
+    return Records(job.confidence, common, accepted, by_confidence, path)
 
 
 def _named(part: Path, confidence: str | None) -> pl.LazyFrame:

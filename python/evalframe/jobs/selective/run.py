@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import islice
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +41,7 @@ from evalframe.selective.contract import lies_in_unit
 if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
     from evalframe.core.states import States
+    from evalframe.jobs.rows import Rows
     from evalframe.resample.methods import Progress
 
 
@@ -60,10 +63,9 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
         for role in leaf.roles
     }
     job, opened = _opened(job, place)
-    items = opened.table
-    job, items, notes_of_calibration = _with_calibration(job, items, place.folder)
+    job, items, notes_of_calibration = _with_calibration(job, opened.rows, place.folder)
     chosen = choose(job, items, {*roles, "loss"} if place.all_tables else roles)
-    columns = items.collect_schema().names()
+    columns = items.schema.names()
     metrics = [
         resolve(job, _bound(chosen, confidence), place.folder, columns)
         for confidence in job.confidence
@@ -74,7 +76,7 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
     def sums(items: pl.LazyFrame) -> list[pl.LazyFrame]:
         """The sums of resampled metrics, of all confidences."""
         for bound in metrics if resample else ():
-            rows, cluster = _with_columns(items, chosen), job.cluster
+            rows, cluster = _with_columns(chosen.columns, items), job.cluster
             states.append(states_of(rows, bound, by=job.by, weight=job.weight, cluster=cluster))
         return [table for each in states for table in each.tables]
 
@@ -83,8 +85,8 @@ def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outco
     # confidences.
     records = check_records(job, items, chosen, place.rejects, probability=calibrated, queries=sums)
 
-    def rows(confidence: str) -> pl.LazyFrame:
-        return _with_columns(records.valid(confidence), chosen)
+    added = partial(_with_columns, chosen.columns)
+    rows = {name: accepted.then(added) for name, accepted in records.accepted.items()}
 
     parts = _estimates(job, metrics, records, states, rows, resample)
     names = [metric.bound.name for metric in metrics[0]]
@@ -114,7 +116,7 @@ def _estimates(
     metrics: Sequence[Sequence[MetricExpr]],
     records: Records,
     states: Sequence[States[pl.LazyFrame]],
-    rows: Callable[[str], pl.LazyFrame],
+    rows: Mapping[str, Rows],
     resample: ef.Bootstrap | None,
 ) -> Iterator[pl.DataFrame]:
     """The metrics of each confidence, from sums that were collected with the check or from rows."""
@@ -125,9 +127,8 @@ def _estimates(
                 sums = [*islice(of_states, len(states[number].blocks))]
                 part = estimates_of(states[number].with_tables(sums), resample)
             else:
-                part = ef.evaluate(
-                    rows(confidence), bound, by=job.by, weight=job.weight, resample=resample
-                ).collect()
+                settings = {"by": job.by, "weight": job.weight, "resample": resample}
+                part = rows[confidence].given_to(ef.evaluate, bound, **settings)
         yield part.with_columns(confidence=pl.lit(confidence))
 
 
@@ -146,9 +147,9 @@ def _warnings(job: SelectiveJob, metrics: Sequence[MetricExpr]) -> list[str]:
     return [warning] if lacking else []
 
 
-def _with_columns(items: pl.LazyFrame, chosen: Chosen) -> pl.LazyFrame:
+def _with_columns(columns: Sequence[pl.Expr], items: pl.LazyFrame) -> pl.LazyFrame:
     """Items with their loss, and what is correct."""
-    for column in chosen.columns:
+    for column in columns:
         items = items.with_columns(column)
     return items
 
@@ -156,9 +157,8 @@ def _with_columns(items: pl.LazyFrame, chosen: Chosen) -> pl.LazyFrame:
 def check(job: SelectiveJob, place: Place) -> str:
     """A report on items that keep their contract."""
     job, opened = _opened(job, place)
-    items = opened.table
-    chosen = choose(job, items, ())
-    records = check_records(job, items, chosen, None)
+    chosen = choose(job, opened.rows, ())
+    records = check_records(job, opened.rows, chosen, None)
     return "\n".join([str(records), *_no_probabilities(job, chosen, records)])
 
 
@@ -178,10 +178,10 @@ def _no_probabilities(job: SelectiveJob, chosen: Chosen, records: Records) -> It
 
 
 def _opened(job: SelectiveJob, place: Place) -> tuple[SelectiveJob, Opened]:
-    opened = open_records(job, place.folder, place.targets)
+    opened = open_records(job, place.folder, place.targets, engine=place.engine)
     for path in place.targets if job.calibration else ():
         refuse_inputs(path, (), [str(job.calibration)], place.folder)
-    check_found(job.columns, "items", opened.table.collect_schema())
+    check_found(job.columns, "items", opened.rows.schema)
     return as_answers(job, opened) if has_logs(job) else (job, opened)
 
 
@@ -192,14 +192,14 @@ def _bound(chosen: Chosen, confidence: str) -> dict[str, str]:
     return {"confidence": confidence, **losses}
 
 
-def _curves(job: SelectiveJob, rows: Callable[[str], pl.LazyFrame]) -> pl.DataFrame:
-    """The risk-coverage curve of each group and confidence."""
-    curves = [
-        ef.selective.rc_curve(rows(confidence), LOSS, confidence, by=job.by, weight=job.weight)
-        .with_columns(confidence=pl.lit(confidence))
-        .collect()
-        for confidence in job.confidence
-    ]
+def _curves(job: SelectiveJob, rows: Mapping[str, Rows]) -> pl.DataFrame:
+    """The risk-coverage curve of each group and confidence, made by this process."""
+    weights = [] if job.weight is None else [job.weight]
+    curves = []
+    for confidence in job.confidence:
+        items = rows[confidence].here([*dict.fromkeys([LOSS, confidence, *job.by, *weights])])
+        curve = ef.selective.rc_curve(items, LOSS, confidence, by=job.by, weight=job.weight)
+        curves.append(curve.with_columns(confidence=pl.lit(confidence)).collect())
     keys = [*job.by, "confidence"]
     return pl.concat(curves).select(*keys, pl.exclude(keys))
 
@@ -227,13 +227,13 @@ def roles(job: SelectiveJob, folder: Path) -> set[str]:
 
 
 def _with_calibration(
-    job: SelectiveJob, items: pl.LazyFrame, folder: Path
-) -> tuple[SelectiveJob, pl.LazyFrame, dict[str, str]]:
+    job: SelectiveJob, items: Rows, folder: Path
+) -> tuple[SelectiveJob, Rows, dict[str, str]]:
     """The job and its items with the calibrated confidence, and a note on its origin."""
     if job.calibration is None:
         return job, items, {}
     calibrator = read_calibration(folder / job.calibration)
-    present = items.collect_schema()
+    present = items.schema
     if CALIBRATED in present:
         raise ParameterError(
             f"items: there is a column {CALIBRATED!r} already, and the calibration makes one; "
@@ -249,7 +249,7 @@ def _with_calibration(
     origin = f"{calibrator.method} of {', '.join(features)}, from {job.calibration}"
     return (
         msgspec.structs.replace(job, confidence=(*others, CALIBRATED)),
-        items.with_columns(value.alias(CALIBRATED)),
+        items.then(methodcaller("with_columns", value.alias(CALIBRATED))),
         {CALIBRATED: origin},
     )
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
@@ -20,6 +21,7 @@ from evalframe.survey.surveys.segments import canonical_id
 from evalframe.survey.surveys.tables import Survey, as_distributions
 
 if TYPE_CHECKING:
+    from evalframe.jobs.rows import Rows
     from evalframe.jobs.survey.surveys import OpenedSurvey
 
 
@@ -145,11 +147,9 @@ _SLACK = 0.1
 """Relative deviation of a sum from 100 or 1 that is allowed, as in responses."""
 
 
-def contract_of(
-    job: SurveyJob, predictions: pl.LazyFrame, value: str, truth: Truth | None
-) -> Contract:
+def contract_of(job: SurveyJob, predictions: Rows, value: str, truth: Truth | None) -> Contract:
     """The contract of a job's predictions, of which `value` is scored."""
-    schema = predictions.collect_schema()
+    schema = predictions.schema
     # Prompts about several questions have scores, but no question.
     several = value == "score" and "prompt_id" in schema
     from_survey = () if truth is None else ANSWERS
@@ -294,14 +294,15 @@ def _kinds(truth: Truth) -> list[_Kind]:
     return [kind for kind in kinds if kind.keys]
 
 
-def rules_of_names(predictions: pl.LazyFrame, truth: Truth) -> list[Rule]:
+def rules_of_names(predictions: Rows, truth: Truth) -> list[Rule]:
     """Rules that rounds, segments and questions are those of the survey.
 
     The predictions are read once, since remedies list the unknown names.
     """
-    if {*truth.keys} - {*predictions.collect_schema()}:
+    if {*truth.keys} - {*predictions.schema}:
         return []  # the contract reports missing columns
-    names = predictions.group_by(pl.col(truth.keys).cast(pl.String)).len().collect()
+    parts = predictions.collect(partial(_counted, truth.keys))
+    names = parts.group_by(truth.keys).agg(pl.col("len").sum())
     matches: dict[str, pl.Expr] = {}
     rules = []
     for kind in _kinds(truth):
@@ -314,6 +315,10 @@ def rules_of_names(predictions: pl.LazyFrame, truth: Truth) -> list[Rule]:
             remedy = kind.remedy.format(_listed(truth, kind, unknown.sort(kind.keys)))
             rules.append(Rule(kind.sentence, holds, tuple(kind.keys), remedy))
     return rules
+
+
+def _counted(keys: Sequence[str], table: pl.LazyFrame) -> pl.LazyFrame:
+    return table.group_by(pl.col(keys).cast(pl.String)).len()
 
 
 def _listed(truth: Truth, kind: _Kind, unknown: pl.DataFrame) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
+from operator import methodcaller
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -15,6 +17,7 @@ from evalframe.core.errors import InputError, MissingColumnsError, ParameterErro
 from evalframe.core.scan import find, reading
 from evalframe.jobs.inputs import Columns, Opened, check_found, has_logs, open_records, open_tables
 from evalframe.jobs.paths import refuse_documents, refuse_inputs
+from evalframe.jobs.rows import Rows
 from evalframe.jobs.survey import RUNS, SurveyJob
 from evalframe.jobs.survey.surveys import (
     OpenedSurvey,
@@ -31,6 +34,9 @@ from evalframe.survey.surveys.respondents import INDEX, LABEL
 from evalframe.survey.surveys.segments import canonical_id
 from evalframe.survey.surveys.shapes import UNITS, shaped
 from evalframe.survey.surveys.tables import ONE_ROUND
+
+if TYPE_CHECKING:
+    from evalframe.engine.protocol import Engine
 
 _TEXTS = (
     "model",
@@ -92,7 +98,9 @@ class Predictions(Opened):
         return [*super().describe(digest=digest), *survey]
 
 
-def open_predictions(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Predictions:
+def open_predictions(
+    job: SurveyJob, folder: Path, targets: Sequence[Path], engine: Engine | None = None
+) -> Predictions:
     """Open the predictions of a job and its survey; targets must not be among the inputs."""
     truth = [] if job.truth is None else [job.truth]
     files = files_of(truth, folder)
@@ -100,7 +108,7 @@ def open_predictions(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> P
         refuse_inputs(path, files, truth, folder)
         refuse_documents(path, truth, folder)
     is_table = job.reader is None or has_logs(job)
-    opened = _tables(job, folder, targets) if is_table else _scores(job, folder, targets)
+    opened = _tables(job, folder, targets, engine) if is_table else _scores(job, folder, targets)
     survey = opened.survey
     if truth:
         survey = open_survey(
@@ -108,32 +116,37 @@ def open_predictions(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> P
         )
     tables = [file.columns for file in opened.files if file.columns is not None]
     check_found(job.columns, "predictions", *tables, *(() if survey is None else survey.tables))
-    value = _value(job, opened.table)
+    value = _value(job, opened.rows.schema.names())
     if survey is None:
         _refuse_without_survey(job, value)
     return replace(opened, value=value, survey=survey)
 
 
-def _tables(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Predictions:
+def _tables(
+    job: SurveyJob, folder: Path, targets: Sequence[Path], engine: Engine | None
+) -> Predictions:
     with nullcontext() if has_logs(job) else naming_lines(find(job.items, folder)):
-        opened = open_records(job, folder, targets, texts=(*_TEXTS, "id", "config_id"))
+        texts = (*_TEXTS, "id", "config_id")
+        opened = open_records(job, folder, targets, texts=texts, engine=engine)
+    rows, files, notes = opened.rows, opened.files, [*opened.notes]
     if has_logs(job) and "score" not in job.columns:  # it is of another scorer
-        opened = replace(opened, table=opened.table.drop("score"))
-    table, files, notes = opened.table, opened.files, [*opened.notes]
+        rows = rows.then(methodcaller("drop", "score"))
     if job.prompts is not None:
         prompts = open_tables([job.prompts], job, folder, targets)
         with reading(", ".join([*job.items, job.prompts])):
-            table, notes = _answered(job, table, prompts.table)
+            table, notes = _answered(job, rows.table, prompts.table)
+        rows = Rows(table)  # a prompt may have its responses anywhere, or none
         files = [*files, *prompts.files]
-    table = _one_question_a_row(table)
-    answers = tuple(name for name in job.answers if name in table.collect_schema())
-    has_scores = "score" in table.collect_schema() and job.metric is None and not job.baselines
+    rows = rows.then(_one_question_a_row)
+    answers = tuple(name for name in job.answers if name in rows.schema)
+    has_scores = "score" in rows.schema and job.metric is None and not job.baselines
     with naming(job.items):
-        survey = None if has_scores or job.truth is not None else survey_within(table)
-        table = in_lists(table, job.answers, job.columns, notes)
-    if "segment_id" in table.collect_schema():  # the present spelling
-        table = table.with_columns(canonical_id(pl.col("segment_id").cast(pl.String)))
-    return Predictions(table, files, notes, survey=survey, answers=answers)
+        survey = None if has_scores or job.truth is not None else survey_within(rows)
+        rows = in_lists(rows, job.answers, job.columns, notes)
+    if "segment_id" in rows.schema:  # the present spelling
+        present = canonical_id(pl.col("segment_id").cast(pl.String))
+        rows = rows.then(methodcaller("with_columns", present))
+    return Predictions(rows, files, notes, survey=survey, answers=answers)
 
 
 _UNNAMED = "unnamed"
@@ -196,12 +209,11 @@ def _scores(job: SurveyJob, folder: Path, targets: Sequence[Path]) -> Prediction
                 f"{count:,} of {total:,} scores of these run results have no response to be "
                 "scored again; leave out the metric"
             )
-    return Predictions(opened.table, opened.files, opened.notes, opened.beside)
+    return Predictions(opened.rows, opened.files, opened.notes, opened.beside)
 
 
-def _value(job: SurveyJob, table: pl.LazyFrame) -> str:
+def _value(job: SurveyJob, present: Sequence[str]) -> str:
     """The column that is scored: `score`, unless the job has a metric."""
-    present = table.collect_schema().names()
     if "score" in present and job.metric is None:
         return "score"
     value = next((name for name in ("predicted", "response") if name in present), None)
@@ -232,15 +244,13 @@ def _refuse_without_survey(job: SurveyJob, value: str) -> None:
         )
 
 
-def in_lists(
-    table: pl.LazyFrame, answers: Sequence[str], columns: Columns, notes: list[str]
-) -> pl.LazyFrame:
+def in_lists(rows: Rows, answers: Sequence[str], columns: Columns, notes: list[str]) -> Rows:
     """Predictions with their shares as a list in `predicted`, if they have shares.
 
-    They can be lists, their text, a row per option, or a column per option, `answers`. Notes on
-    what is guessed are added to `notes`.
+    They can be lists, their text, a row per option, or a column per option, `answers`; the last
+    two are put together by this process. Notes on what is guessed are added to `notes`.
     """
-    schema = table.collect_schema()
+    schema = rows.schema
     dtype = schema.get("predicted")
     has_options = bool({INDEX, LABEL} & {*schema})
     options = [name for name in answers if name in schema]
@@ -249,12 +259,12 @@ def in_lists(
     if "response" in schema or (dtype is not None and dtype.is_nested()):
         options, is_long = [], False
     if not (options or is_long):
-        return table if dtype is None else _of_lists(table, dtype)
+        return rows if dtype is None else rows.then(_of_lists)
     played = [name for role in _ANSWERS for name in columns.get(role, ())]
     keys = [name for name in schema if name not in (*_ANSWERS, *options, *played)]
     rounds = {} if "round" in schema else {"round": pl.lit(ONE_ROUND)}
     long = shaped(
-        table.drop("actual", strict=False).with_columns(**rounds).collect(),
+        rows.table.drop("actual", strict=False).with_columns(**rounds).collect(),
         notes,
         options,
         value="predicted",
@@ -265,13 +275,14 @@ def in_lists(
     lists = {"predicted": share.cast(pl.Float64).sort_by(index)}
     if LABEL in long.columns:
         lists["options"] = pl.col(LABEL).cast(pl.String).sort_by(index)
-    return long.lazy().group_by(keys, maintain_order=True).agg(**lists)
+    return Rows(long.lazy().group_by(keys, maintain_order=True).agg(**lists))
 
 
-def _of_lists(table: pl.LazyFrame, dtype: pl.DataType) -> pl.LazyFrame:
+def _of_lists(table: pl.LazyFrame) -> pl.LazyFrame:
     """Shares and labels of options as lists; labels of other types are dropped."""
-    read = table.with_columns(as_numbers("predicted", dtype))
-    labels = table.collect_schema().get("options")
+    schema = table.collect_schema()
+    read = table.with_columns(as_numbers("predicted", schema["predicted"]))
+    labels = schema.get("options")
     if labels is None:
         return read
     if not isinstance(labels, pl.List | pl.String):
@@ -279,13 +290,13 @@ def _of_lists(table: pl.LazyFrame, dtype: pl.DataType) -> pl.LazyFrame:
     return read.with_columns(as_labels("options", labels).cast(pl.List(pl.String)))
 
 
-def survey_within(table: pl.LazyFrame) -> OpenedSurvey | None:
+def survey_within(predictions: Rows) -> OpenedSurvey | None:
     """The survey in the column `actual` of a table of predictions, if it has one."""
-    schema = table.collect_schema()
+    schema = predictions.schema
     if not {"actual", "question_id", "segment_id"} <= {*schema}:
         return None
     columns = [name for name in _OF_SURVEY if name in schema]
-    rows = table.select(columns)
+    rows = predictions.collect(partial(_distinct, columns)).lazy()
     if schema["actual"] == pl.String and not {INDEX, LABEL} & {*schema}:
         rows = rows.with_columns(as_numbers("actual", schema["actual"]))
     if "options" in schema:
@@ -293,3 +304,7 @@ def survey_within(table: pl.LazyFrame) -> OpenedSurvey | None:
     answered = rows.drop_nulls(["question_id", "actual"])
     survey = as_survey(answered.unique(maintain_order=True))
     return OpenedSurvey(survey, [], has_rounds="round" in columns, rows=[])
+
+
+def _distinct(columns: Sequence[str], table: pl.LazyFrame) -> pl.LazyFrame:
+    return table.select(columns).unique(maintain_order=True)

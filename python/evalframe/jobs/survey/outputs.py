@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from operator import methodcaller
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -16,6 +18,7 @@ from evalframe.report.table import numbers, wide_table
 from evalframe.survey.baselines import MODELS
 
 if TYPE_CHECKING:
+    from evalframe.jobs.rows import Rows
     from evalframe.jobs.survey.contract import Truth
 
 
@@ -57,13 +60,14 @@ def functions_of(rules: str) -> Any:
     return dtef if rules == "reference" else ef.survey
 
 
-def scored(job: SurveyJob, valid: pl.LazyFrame, value: str, truth: Truth | None) -> pl.LazyFrame:
+def scored(job: SurveyJob, valid: Rows, value: str, truth: Truth | None) -> Rows:
     """Valid predictions with their scores, from `value`, and with columns of the survey."""
-    functions = functions_of(job.rules)
     rows = with_temperatures(job, valid)
-    if truth is None:
-        return rows
-    rows = truth.attached(rows)
+    return rows if truth is None else rows.then(partial(_scored, job, value, truth))
+
+
+def _scored(job: SurveyJob, value: str, truth: Truth, table: pl.LazyFrame) -> pl.LazyFrame:
+    functions, rows = functions_of(job.rules), truth.attached(table)
     if value == "score":
         return rows
     if value == "response":
@@ -78,15 +82,19 @@ def scored(job: SurveyJob, valid: pl.LazyFrame, value: str, truth: Truth | None)
     return scores
 
 
-def with_temperatures(job: SurveyJob, rows: pl.LazyFrame) -> pl.LazyFrame:
+def with_temperatures(job: SurveyJob, rows: Rows) -> Rows:
     """Split models by temperature, `model[temp:0.3]`, unless results are grouped by it."""
-    if "temperature" not in rows.collect_schema() or "temperature" in job.by:
+    if "temperature" not in rows.schema or "temperature" in job.by:
         return rows
-    several = rows.group_by("model").agg(pl.col("temperature").n_unique() > 1)
-    if not several.select(pl.col("temperature").any()).collect().item():
+    pairs = rows.collect(_temperatures).unique()
+    if not pairs["model"].is_duplicated().any():
         return rows
-    named = pl.format("{}[temp:{}]", "model", "temperature")
-    return rows.with_columns(pl.coalesce(named, "model").alias("model"))
+    named = pl.coalesce(pl.format("{}[temp:{}]", "model", "temperature"), "model").alias("model")
+    return rows.then(methodcaller("with_columns", named))
+
+
+def _temperatures(table: pl.LazyFrame) -> pl.LazyFrame:
+    return table.select("model", "temperature").unique()
 
 
 def _status() -> pl.Expr:

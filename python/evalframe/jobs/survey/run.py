@@ -30,6 +30,8 @@ from evalframe.jobs.survey.outputs import (
 if TYPE_CHECKING:
     import polars as pl
 
+    from evalframe.engine.protocol import Engine
+    from evalframe.jobs.rows import Rows
     from evalframe.resample.methods import Progress
 
 
@@ -56,13 +58,10 @@ def compute(job: SurveyJob, place: Place, progress: Progress | None) -> Outcome:
     """Score the predictions of a job, and rank the models."""
     summary = None if place.summary is None else _summary(place.summary, place.targets)
     targets = [*place.targets, *([] if summary is None else [summary])]
-    opened, truth, contract = _opened(job, place.folder, targets)
+    opened, truth, contract = _opened(job, place.folder, targets, place.engine)
     with reading(", ".join(job.items)):
-        report = validate(
-            opened.table, contract, on_invalid=job.on_invalid, quarantine=place.rejects
-        )
-        rows = scored(job, report.valid, opened.value, truth)
-        models = _kept(job, rows).collect()
+        report, valid = opened.rows.checked(contract, place.rejects)
+        models = _kept(job, scored(job, valid, opened.value, truth))
     scores = with_baselines(job, models, truth)
     resample = job.resample(_cluster(job), progress)
     board = overall(job, scores, resample)
@@ -90,18 +89,18 @@ def check(job: SurveyJob, place: Place) -> str:
 
 
 def _opened(
-    job: SurveyJob, folder: Path, targets: Sequence[Path]
+    job: SurveyJob, folder: Path, targets: Sequence[Path], engine: Engine | None = None
 ) -> tuple[Predictions, Truth | None, Contract]:
     """The predictions, the truth and the contract of a job."""
-    opened = open_predictions(job, folder, targets)
-    schema = opened.table.collect_schema().names()
+    opened = open_predictions(job, folder, targets, engine)
+    schema = opened.rows.schema.names()
     truth = (
         None
         if opened.survey is None
         else Truth.of(opened.survey, schema, normalised=job.rules == "documented")
     )
     with reading(", ".join(job.items)):
-        return opened, truth, contract_of(job, opened.table, opened.value, truth)
+        return opened, truth, contract_of(job, opened.rows, opened.value, truth)
 
 
 def _summary(path: Path, targets: Sequence[Path]) -> Path:
@@ -121,10 +120,11 @@ def _summarised(opened: Predictions, path: Path | None) -> Callable[[], object] 
     return partial(dtef.write_summary, opened.beside["results"], path)
 
 
-def _kept(job: SurveyJob, rows: pl.LazyFrame) -> pl.LazyFrame:
-    schema = rows.collect_schema()
+def _kept(job: SurveyJob, rows: Rows) -> pl.DataFrame:
+    """The scores, without the responses."""
+    schema = rows.schema
     names = dict.fromkeys((*job.by, *_COLUMNS, _cluster(job)))
-    return rows.select(name for name in names if name in schema)
+    return rows.here([name for name in names if name in schema]).collect()
 
 
 def _cluster(job: SurveyJob) -> str:
