@@ -16,20 +16,17 @@ from typing import NamedTuple, Protocol, TypeAlias
 
 import polars as pl
 
-from evalframe.core.contract import (
+from evalframe.core.breaches import (
     FIRST,
     NUMBER,
     Breaches,
-    Contract,
-    Report,
-    Rule,
     as_table,
     broken,
     complaint,
     offending,
     rejected,
-    validate,
 )
+from evalframe.core.contract import Contract, Report, Rule, validate
 from evalframe.core.errors import ContractError
 from evalframe.core.files import replacing
 

@@ -24,6 +24,7 @@ from evalframe.core.errors import (
     UnknownNameError,
     did_you_mean,
 )
+from evalframe.core.remote import location, path_of
 from evalframe.core.scan import File, find, open_files
 from evalframe.jobs.family import READERS
 from evalframe.jobs.paths import refuse_documents, refuse_inputs
@@ -209,7 +210,8 @@ def open_tables(
         return Opened(Rows(table), opened)
     from evalframe.engine.shards import shards_in
 
-    shards = shards_in(files, names, texts_of(texts, job.columns))
+    found = [location(path_of(name, folder)) for name in names]
+    shards = shards_in(files, found, texts_of(texts, job.columns))
     columns = tuple(shards.schema)
     opened = [
         replace(file, rows=shard.count, columns=columns)

@@ -146,7 +146,7 @@ class Spread(Rows):
             for place, shard in enumerate(self.shards)
         ]
         shards = Shards(parts, self.schema)
-        return verb(shards, *args, **settings, engine=self.engine).collect()
+        return verb(shards, *args, **settings, engine=self.engine).lazy().collect()
 
     def each(self, step: Step, own: Own = ()) -> list[pl.DataFrame]:
         """What a step makes of each shard, as `Parts` have it."""

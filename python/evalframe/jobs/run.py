@@ -78,12 +78,17 @@ def run(
         summary = _summary(job, into or folder)
         place = Place(folder, targets, rejects, all_tables, summary, engine)
         outcome = family.compute.value(job, place, progress)
-        outcome = replace(outcome, notes=[*outcome.notes, *outcome.inputs.rows.notes()])
+        if engine is not None:
+            told = outcome.inputs.rows.notes() or [f"{_IDLE} {engine.name}."]
+            outcome = replace(outcome, notes=[*outcome.notes, *told])
         if outcome.beside is not None:
             outcome.beside()
         if target is not None:
             _write(outcome, target)
     return outcome
+
+
+_IDLE = "Inputs of this kind are read and computed by this process, not by"
 
 
 @contextmanager

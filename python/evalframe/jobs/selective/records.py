@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from evalframe.core.contract import BROKEN_RULES, ROW, Contract, Report, Rule, validate
+from evalframe.core.breaches import BROKEN_RULES, ROW
+from evalframe.core.contract import Contract, Report, Rule, validate
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.core.files import replacing, scratch
 from evalframe.core.scan import reading
