@@ -49,7 +49,7 @@ def added_up(frame, keys, batches=None):
     columns = cells._Columns()
     tables = [cells._Table(sums, columns, 1 << 20) for sums in (LEVELLED, PLAIN)]
     read = frame.select(**exprs, **columns.exprs)
-    return cells._added_up(read.iter_slices(batches), list(keys), tables)
+    return cells._added_up(read.iter_slices(batches), cells.Groups(keys), tables)
 
 
 @pytest.mark.parametrize("keys", [[], ["key"], ["other", "key"]])

@@ -28,7 +28,7 @@ _FIRST, _MANY = 1 << 13, 1 << 16
 HEAD = 1 << 17
 """Fewer rows are not worth the trouble; of many more, so many are tried before all are read."""
 
-_BATCH = 1 << 19
+_BATCH = 1 << 20
 """Rows that are added up at a time."""
 
 
@@ -66,22 +66,22 @@ def added_up(
     complete = [_Table(sums, columns, FEW) for sums in tables]
     rows = frame.select(**keys, **columns.exprs)
     try:
-        most = _cells(rows.head(_FIRST), [*keys], complete, FEW)
+        groups = Groups([*keys])
+        most = _cells(rows.head(_FIRST), groups, complete, FEW)
         count = frame.select(pl.len()).collect().item()
         if most < _MANY or count < HEAD or count * _PER_ROW < most:
             return None
         if count > 8 * HEAD:
-            _cells(rows.head(HEAD), [*keys], complete, PER_HEAD * HEAD)
+            _cells(rows.head(HEAD), groups, complete, PER_HEAD * HEAD)
         batches = rows.collect_batches(chunk_size=_BATCH, maintain_order=False, engine="streaming")
-        return _added_up(batches, [*keys], complete)
+        return _added_up(batches, groups, complete)
     except TooManyError:
         return None
 
 
-def _cells(rows: pl.LazyFrame, keys: Sequence[str], tables: Sequence[_Table], most: int) -> int:
+def _cells(rows: pl.LazyFrame, groups: Groups, tables: Sequence[_Table], most: int) -> int:
     """The cells of the largest table for these rows; `TooManyError` if it has more than `most`."""
     read = rows.collect()
-    groups = Groups(keys)
     numbers = groups.find(read)
     trials = {table.level: Cells(0, most) for table in tables if table.level is not None}
     for level, cells in trials.items():
@@ -90,9 +90,8 @@ def _cells(rows: pl.LazyFrame, keys: Sequence[str], tables: Sequence[_Table], mo
 
 
 def _added_up(
-    batches: Iterable[pl.DataFrame], keys: Sequence[str], tables: Sequence[_Table]
+    batches: Iterable[pl.DataFrame], groups: Groups, tables: Sequence[_Table]
 ) -> list[pl.DataFrame]:
-    groups = Groups(keys)
     for batch in batches:
         groups.add(batch, {name for table in tables for name in table.plain.values()})
         for table in tables:
