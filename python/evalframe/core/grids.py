@@ -167,11 +167,11 @@ class Cells:
         import numpy as np
 
         numbers, present = levels.to_numpy(), len(levels) - levels.null_count()
-        first = numbers[: 1 << 10]
-        first = first[~np.isnan(first)]
+        few = numbers[: 1 << 10]
+        few = few[~np.isnan(few)]
         for decimals in range(self._decimals, _DECIMALS + 1):
             scale = 10.0**decimals
-            if (_whole(first, scale) / scale != first).any():
+            if (_whole(few, scale) / scale != few).any():
                 continue
             steps = _whole(numbers, scale)
             if np.count_nonzero(steps / scale == numbers) == present:
