@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -126,7 +127,7 @@ def compare(
     """
     from evalframe.core import tables
     from evalframe.core.per import units_of
-    from evalframe.engine.rows import states_of_rows
+    from evalframe.engine.rows import resampled
     from evalframe.resample.paired import PAIRED_RESULT, PAIRED_UNITS, Comparison, paired_spread
     from evalframe.resample.unpaired import UNPAIRED_RESULT, unpaired_spread
 
@@ -143,8 +144,9 @@ def compare(
         taken += PAIRED_UNITS
     keys = tables.Keys.of(by, taken)
     side, frames = _sides(frame, other, between, engine)
+    method: Method
     if paired:
-        drawn, cluster = paired_method(pair_on, resample)
+        method, cluster = paired_method(pair_on, resample)
         rows = frames
     else:
         method = _unpaired_method(pair_on, resample, test)
@@ -153,14 +155,13 @@ def compare(
         rows, cluster = [each for each, _ in taken_apart], taken_apart[0][1]
     inner = tables.Keys((*keys.names, _SIDES), (*keys.exprs, side))
     tables.check_units(bounds, inner)
-    states = states_of_rows(rows, exprs, inner, cluster, engine)
     sides = None if other is None else ("left", "right")
     comparison = Comparison(sides, baseline, test, correction)
-    if paired:
-        result = paired_spread(drawn, states, comparison)
-    else:
-        result = unpaired_spread(method, states, comparison)
-    level = drawn.level if paired else method.level
+    finish = partial(paired_spread if paired else unpaired_spread, comparison=comparison)
+    # A pair takes the units that both sides have, and a permutation swaps clusters.
+    summed = test == "bootstrap" and not any(units_of(bound) for bound in bounds)
+    result = resampled(rows, exprs, inner, cluster, method, finish, engine, summed=summed)
+    level = method.level
     found = pl.col("std_error") * _quantiles(level)
     return result.lazy().with_columns(found.alias(DETECTABLE)).rename(keys.restore())
 

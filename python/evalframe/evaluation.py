@@ -89,19 +89,22 @@ def evaluate(
     bounds, others = tables.split(exprs)
     tables.check_units(bounds, keys)
     if engine is not None or state is not None:
-        from evalframe.engine.rows import rows_of, states_of_rows
+        from evalframe.engine.rows import resampled, rows_of, states_of_rows
+        from evalframe.resample.uncertainty import spread
 
-        rows, apart = rows_of(frame, engine, state), None
-        if resample is not None:
-            check_independent(bounds, resample)
-            if state is not None and resample.cluster is None:
-                raise ParameterError(
-                    "a state keeps no rows apart; name the column of what is drawn together, such "
-                    f"as {type(resample).__name__}(cluster='participant_id')"
-                )
-            rows, apart = clustered(rows, resample)
-        states = states_of_rows([rows], exprs, keys, apart, engine, state)
-        return estimates_of(states, resample).lazy()
+        rows = rows_of(frame, engine, state)
+        if resample is None:
+            states = states_of_rows([rows], exprs, keys, None, engine, state)
+            return estimates_of(states, None).lazy()
+        check_independent(bounds, resample)
+        if state is not None and resample.cluster is None:
+            raise ParameterError(
+                "a state keeps no rows apart; name the column of what is drawn together, such "
+                f"as {type(resample).__name__}(cluster='participant_id')"
+            )
+        rows, apart = clustered(rows, resample)
+        long = resampled([rows], exprs, keys, apart, resample, spread, engine, state)
+        return tables.finished(long, keys, [bound.name for bound in bounds]).lazy()
     lazy = tables.lazy(frame)
     order = [expr.meta.output_name() for expr in exprs]
     if resample is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
@@ -100,7 +100,7 @@ def rank(
     """
     from evalframe.core import tables
     from evalframe.core.per import units_of
-    from evalframe.engine.rows import rows_of, states_of_rows
+    from evalframe.engine.rows import resampled, rows_of
     from evalframe.resample.entries import RANKED, ranked_systems
     from evalframe.resample.methods import Bootstrap
 
@@ -121,9 +121,9 @@ def rank(
     keys = tables.Keys.of([*outer.exprs, as_expr(between)], taken)
     tables.check_units(bounds, keys)
     is_lowest = best_end(bounds[0], best) == "lowest"
-    states = states_of_rows([rows_of(frame, engine)], exprs, keys, cluster, engine)
-    _check_systems(states.groups(), keys.inner)
-    result = ranked_systems(method, states, correction, is_lowest=is_lowest)
+    ranked = partial(ranked_systems, correction=correction, is_lowest=is_lowest)
+    rows = rows_of(frame, engine)
+    result = resampled([rows], exprs, keys, cluster, method, ranked, engine)
     return result.lazy().rename(keys.restore())
 
 
@@ -139,15 +139,3 @@ def best_end(metric: AnyBound, best: Best | None) -> Best:
             Argument("best", "lowest"),
         )
     return "highest" if metric.metric.direction == "maximize" else "lowest"
-
-
-def _check_systems(groups: pl.DataFrame, keys: Sequence[str]) -> None:
-    """Raise ParameterError if every group has a single system."""
-    *by, system = keys
-    sizes = groups.group_by(by).len()["len"] if by else pl.Series([len(groups)])
-    if not (sizes > 1).any():
-        where = " in a group, of whose keys they may not be one" if by else ""
-        raise ParameterError(
-            f"a rank needs two systems{where}, found {groups[system].unique().sort().to_list()}; "
-            "name the column of the systems, between=..., or use ef.evaluate for one"
-        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -17,6 +17,7 @@ from evalframe.engine.store import AnyStore, store_of
 
 if TYPE_CHECKING:
     from evalframe.core.tables import Keys
+    from evalframe.resample.methods import Method
 
 Rows: TypeAlias = pl.LazyFrame | Shards
 
@@ -46,3 +47,27 @@ def states_of_rows(
     store = None if state is None else store_of(state)
     with nullcontext() if engine is None else opened(engine) as ready:
         return collected(ready, shards, bounds, keys, cluster, store=store)
+
+
+def resampled(
+    rows: Sequence[Rows],
+    exprs: Sequence[pl.Expr],
+    keys: Keys,
+    cluster: pl.Expr,
+    method: Method,
+    finish: Callable[..., pl.DataFrame],
+    engine: AnyEngine | None,
+    state: AnyStore | None = None,
+    *,
+    summed: bool = True,
+) -> pl.DataFrame:
+    """What `finish` makes of the states of rows, perhaps where they lie; see `resampled_on`."""
+    if engine is None or state is not None:
+        return finish(method, states_of_rows(rows, exprs, keys, cluster, engine, state))
+    from evalframe.engine.resampling import resampled_on
+
+    bounds = tables.declared(exprs, "its shards do not add up")
+    shards = joined([each for each in rows if isinstance(each, Shards)])
+    tables.check_columns(shards.outline, exprs, *keys.exprs, cluster)
+    with opened(engine) as ready:
+        return resampled_on(ready, shards, bounds, keys, cluster, method, finish, summed=summed)

@@ -93,7 +93,7 @@ def check_read(shards: Shards) -> None:
             f"not read, since they appeared after the run had begun: {few} "
             f"({len(appeared):,} files)",
             RunWarning,
-            stacklevel=2,
+            stacklevel=3,
         )
 
 

@@ -233,12 +233,7 @@ class Contraction:
     def _total_matrix(self, names: list[str], table: pl.DataFrame) -> Floats | Blocks:
         """Sums of clusters: clusters by groups and sums; in blocks if most are 0."""
         states = table.group_by(GROUP, CLUSTER).agg(pl.col(names).sum())
-        infinite = states.select(~pl.all_horizontal(pl.col(names).is_finite())).to_series().sum()
-        if infinite:
-            raise ParameterError(
-                f"sums of {infinite} clusters are infinite, and their weighted sums are undefined; "
-                "filter the rows with infinite values first"
-            )
+        check_finite(states, names)
         owner, group = states[CLUSTER].to_numpy(), states[GROUP].to_numpy()
         if self._parts is not None:
             sums = {name: states[name].to_numpy() for name in names}
@@ -325,6 +320,16 @@ class Contraction:
         starts = np.append(offsets.ravel(), rows * count)
         views = Views(sums, starts, totals, np.tile(levels.levels, rows))
         return kernel.terms(views, uses)
+
+
+def check_finite(states: pl.DataFrame, names: Sequence[str]) -> None:
+    """Raise ParameterError if sums of clusters are infinite."""
+    infinite = states.select((~pl.all_horizontal(pl.col(names).is_finite())).sum()).item()
+    if infinite:
+        raise ParameterError(
+            f"sums of {infinite} clusters are infinite, and their weighted sums are undefined; "
+            "filter the rows with infinite values first"
+        )
 
 
 def moved_sums(states: States[pl.DataFrame], contraction: Contraction, by: float) -> pl.DataFrame:

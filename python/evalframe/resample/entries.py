@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from evalframe.core.errors import ParameterError
 from evalframe.core.special import ranks
 from evalframe.core.states import States
 from evalframe.core.tables import NESTED, Keys
@@ -162,6 +163,7 @@ def ranked_systems(
     """Ranks of systems (the last key) within groups by a metric, under internal names of keys."""
     *by, system = states.keys.inner
     groups = states.groups()
+    _check_systems(groups, states.keys.inner)
     number = (
         pl.struct(by).rank("dense").cast(pl.Int64) if by else pl.repeat(0, pl.len(), dtype=pl.Int64)
     )
@@ -205,6 +207,18 @@ def ranked_systems(
     table = table.join(against, left_on=GROUP, right_on="left", how="left")
     table = table.sort(*by, "rank", system, nulls_last=[*[False] * len(by), True, False])
     return table.select(*by, RANKED[0], system, *RANKED[1:], *(NESTED if of_units else ()))
+
+
+def _check_systems(groups: pl.DataFrame, keys: Sequence[str]) -> None:
+    """Raise ParameterError if every group has a single system."""
+    *by, system = keys
+    sizes = groups.group_by(by).len()["len"] if by else pl.Series([len(groups)])
+    if not (sizes > 1).any():
+        where = " in a group, of whose keys they may not be one" if by else ""
+        raise ParameterError(
+            f"a rank needs two systems{where}, found {groups[system].unique().sort().to_list()}; "
+            "name the column of the systems, between=..., or use ef.evaluate for one"
+        )
 
 
 def _adjusted(pairs: pl.DataFrame, boards: pl.Series, correction: str) -> pl.DataFrame:

@@ -32,8 +32,11 @@ def with_levels(
 ) -> States[pl.DataFrame]:
     """The states with what is drawn of each nested metric; ParameterError for mixed designs.
 
-    `on` are the columns of a cluster; if there are two, the first is its stratum.
+    `on` are the columns of a cluster; if there are two, the first is its stratum. What is known
+    already, from more groups than these, stays.
     """
+    if states.drawn:
+        return states
     strata, is_linear = len(on) > 1, isinstance(method, Linearized)
     cluster = _called(method, states)
     drawn: dict[tuple[tuple[str, ...], bool], bool] = {}
@@ -180,14 +183,8 @@ def check_terms(method: Method, states: States[pl.DataFrame], on: Sequence[str])
     cluster = _called(method, states)
     for block, table in zip(states.blocks, states.tables, strict=True):
         for use in block.uses:
-            axis = use.axis
-            # Levels that are computed, such as bins, are no units, whatever lies in them.
-            if axis is None or not axis.level.meta.is_column():
-                continue
-            if axis.regroup is not None or axis.hull is not None:
-                continue
-            alone = {name: term for name, term in axis.terms.items() if _is_alone(term)}
-            if not alone:
+            axis, alone = use.axis, lone_terms(use.axis)
+            if axis is None or not alone:
                 continue
             keys = [GROUP, *block.units, LEVEL]
             levels = table.filter(pl.col(LEVEL).is_not_null())
@@ -204,6 +201,16 @@ def check_terms(method: Method, states: States[pl.DataFrame], on: Sequence[str])
                     "that is drawn twice would not count twice. Write the metric of one unit, "
                     f"without an axis, and take it per unit: ef.per({shown!r}, ...)"
                 )
+
+
+def lone_terms(axis: Axis | None) -> dict[str, pl.Expr]:
+    """The terms that read the sums of their own level only, where levels may be units."""
+    # Levels that are computed, such as bins, are no units, whatever lies in them.
+    if axis is None or not axis.level.meta.is_column():
+        return {}
+    if axis.regroup is not None or axis.hull is not None:
+        return {}
+    return {name: term for name, term in axis.terms.items() if _is_alone(term)}
 
 
 def _is_alone(term: pl.Expr) -> bool:

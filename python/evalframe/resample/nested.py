@@ -99,6 +99,14 @@ class Contractions:
             rates.append(absent / np.maximum(units, 1))
         return self._in_order(None, rates)
 
+    def recomputed_units(self) -> Floats:
+        """Numbers of units that are computed anew in each replicate: metrics by groups."""
+        counts = [np.zeros(self.groups) for _ in self._trees]
+        for count, tree in zip(counts, self._trees, strict=True):
+            for node in tree.recomputed:
+                count += np.bincount(node.group, minlength=self.groups)
+        return self._in_order(None, counts)
+
     def count_absent(self, *, counting: bool) -> None:
         """Begin, or end, to count the units without rows in replicates."""
         for tree in self._trees:

@@ -1,0 +1,247 @@
+"""States by cluster of shards: made once, kept in files, and joined group by group.
+
+A worker computes the sums of its rows by group and cluster, writes them split into buckets by
+group, and returns which clusters there are. From those the driver knows all about draws but the
+sums. Then either shards add up replicates, see `replicates`, or each bucket, in which groups are
+complete, is finished where it lies, with the code of a single process.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from evalframe.core.per import AnyBound, Forest
+from evalframe.core.state import LEVEL
+from evalframe.core.states import CLUSTER, States, share
+from evalframe.engine.protocol import Engine, Progress, Task, modules_of, run
+from evalframe.engine.shuffle import buckets_of, read_bucket, split_by_group, write_buckets
+
+if TYPE_CHECKING:
+    from evalframe.core.tables import Keys
+    from evalframe.engine.shards import Shard
+
+BUCKETS = 64
+"""Buckets of groups: more than an engine has workers, few enough to be large."""
+
+OWN = ":keys"
+"""The number of the keys of a row."""
+
+SECONDS = 10.0
+"""How long an engine may take to show a worker."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What sums are of.
+
+    Attributes:
+        metrics: The metrics.
+        keys: The group keys; of a comparison the last is the side.
+        cluster: What is drawn, perhaps within a stratum.
+    """
+
+    metrics: tuple[AnyBound, ...]
+    keys: Keys
+    cluster: pl.Expr
+
+    def states(self, tables: Sequence[pl.DataFrame]) -> States[pl.DataFrame]:
+        """States of these tables, one for each block."""
+        forest = Forest.of(self.metrics)
+        name = self.cluster.meta.output_name()
+        return States(self.keys, name, forest, share(forest), tables)
+
+    def of_rows(self, shard: Shard) -> States[pl.DataFrame]:
+        """States of the rows of a shard."""
+        return States.of(shard.scan(), self.metrics, self.keys, self.cluster).collected()
+
+    def task(self, name: str, function: Callable[[Any], Any]) -> Task:
+        """A task for which workers import the modules of the metrics."""
+        return Task.of(name, function, modules_of(self.metrics))
+
+
+class Stored(NamedTuple):
+    """The states of a shard: files for its blocks, or none if there is no folder."""
+
+    shard: Shard
+    paths: tuple[Path, ...]
+
+    def __str__(self) -> str:
+        """The shard's name."""
+        return str(self.shard)
+
+    def states(self, asked: Asked) -> States[pl.DataFrame]:
+        """The states, from the files or the rows."""
+        if not self.paths:
+            return asked.of_rows(self.shard)
+        return asked.states([pl.concat(read_bucket([path], 0, 1)) for path in self.paths])
+
+
+class Numbered(NamedTuple):
+    """A shard with its number."""
+
+    number: int
+    shard: Shard
+
+    def __str__(self) -> str:
+        """The shard's name."""
+        return str(self.shard)
+
+
+class _Found(NamedTuple):
+    """What a worker says of the states of a shard.
+
+    Attributes:
+        paths: Their files.
+        known: Groups, clusters and units of each block; once for the same units.
+        cells: For each block how many groups, units and levels there are.
+        entries: For each block how many rows its table has.
+    """
+
+    paths: tuple[Path, ...]
+    known: dict[tuple[str, ...], pl.DataFrame]
+    cells: list[int]
+    entries: list[int]
+
+
+def _made(asked: Asked, folder: Path | None, item: Numbered) -> _Found:
+    """The states of a shard by group and cluster, on a worker."""
+    states = asked.of_rows(item.shard)
+    known: dict[tuple[str, ...], pl.DataFrame] = {}
+    cells, paths = [], []
+    for place, (block, table) in enumerate(zip(states.blocks, states.tables, strict=True)):
+        keys = [*asked.keys.inner, *block.units]
+        if block.units not in known:
+            known[block.units] = table.select(*keys, CLUSTER).unique()
+        by_level = [*keys, LEVEL] if block.axis is not None else keys
+        cells.append(len(table.select(by_level).unique()) if by_level else 1)
+        if folder is not None and len(table):
+            path = folder / f"{item.number}-{place}"
+            split = split_by_group(table, asked.keys.inner, BUCKETS)
+            paths.append(write_buckets(path, [split]))
+    return _Found(tuple(paths), known, cells, [len(table) for table in states.tables])
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """The states by cluster of all shards, and what is known of them here.
+
+    Attributes:
+        asked: What they are of.
+        stored: Where they are, of shards that have rows.
+        known: Groups, clusters and units as tables of states that have no sums; `OWN` numbers the
+            groups.
+        cells: For each block the most groups, units and levels of a shard.
+        entries: For each block the rows of all tables.
+        folder: For files between tasks; None if workers see none.
+    """
+
+    asked: Asked
+    stored: list[Stored]
+    known: States[pl.DataFrame]
+    cells: list[int]
+    entries: list[int]
+    folder: Path | None
+
+    @property
+    def groups(self) -> pl.DataFrame:
+        """The keys of all groups, in the order of `OWN`."""
+        return self.known.groups()
+
+    @property
+    def members(self) -> pl.DataFrame:
+        """The number of clusters of each group: `OWN` and `len`."""
+        every = [table.select(OWN, CLUSTER) for table in self.known.tables]
+        return pl.concat(every).unique().group_by(OWN).len()
+
+    @property
+    def bytes(self) -> int:
+        """Size of all states."""
+        sums = (len(block.all_sums) + 2 for block in self.known.blocks)
+        return 8 * sum(n * columns for n, columns in zip(self.entries, sums, strict=True))
+
+    @property
+    def buckets(self) -> list[int]:
+        """The numbers of the buckets that have groups."""
+        numbers = buckets_of(self.groups, self.asked.keys.inner, BUCKETS)
+        return [int(number) for number in np.unique(numbers)]
+
+    def bucket(self, numbers: Sequence[int]) -> Bucket:
+        """Some buckets."""
+        files = zip(*(each.paths for each in self.stored), strict=True)
+        return Bucket(tuple(numbers), tuple(files), self.asked, dict(self.known.drawn))
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """Complete groups: some buckets of the files of each block, as an item that travels.
+
+    Attributes:
+        numbers: The numbers of the buckets.
+        files: For each block the files of all shards.
+        asked: What the states are of.
+        drawn: What is drawn of nested metrics.
+    """
+
+    numbers: tuple[int, ...]
+    files: tuple[tuple[Path, ...], ...]
+    asked: Asked
+    drawn: dict[tuple[tuple[str, ...], bool], bool]
+
+    def __str__(self) -> str:
+        """The numbers."""
+        return f"groups of buckets {', '.join(map(str, self.numbers))} of {BUCKETS}"
+
+    def states(self) -> States[pl.DataFrame]:
+        """The sums of all shards."""
+        asked, tables = self.asked, []
+        states = asked.states([])
+        for block, paths in zip(states.blocks, self.files, strict=True):
+            parts = [part for n in self.numbers for part in read_bucket(paths, n, BUCKETS)]
+            keys = [*asked.keys.inner, CLUSTER, *block.units]
+            rows = pl.concat(parts, how="vertical_relaxed")
+            tables.append(block.added_up(rows.lazy(), keys).collect())
+        return replace(asked.states(tables), drawn=self.drawn)
+
+
+def clusters_of(
+    engine: Engine, shards: Sequence[Shard], asked: Asked, progress: Progress | None
+) -> Clusters:
+    """Make the states by cluster of all shards."""
+    folder = None if engine.scratch is None else Path(mkdtemp(dir=engine.scratch))
+    items = [Numbered(number, shard) for number, shard in enumerate(shards)]
+    found = run(engine, asked.task("clusters", partial(_made, asked, folder)), items, progress)
+    kinds = {
+        units: pl.concat([each.known[units] for each in found], how="vertical_relaxed").unique()
+        for units in found[0].known
+    }
+    states = asked.states([])
+    tables = [kinds[block.units] for block in states.blocks]
+    groups = asked.states(tables).groups()
+    keys = asked.keys.inner
+    numbered = groups.with_row_index(OWN)
+    kinds = {
+        units: table.join(numbered, on=keys, nulls_equal=True)
+        if keys
+        else table.with_columns(pl.lit(0, dtype=pl.UInt32).alias(OWN))
+        for units, table in kinds.items()
+    }
+    return Clusters(
+        asked,
+        [
+            Stored(item.shard, each.paths)
+            for item, each in zip(items, found, strict=True)
+            if any(each.entries)
+        ],
+        asked.states([kinds[block.units] for block in states.blocks]),
+        np.max([each.cells for each in found], axis=0).tolist(),
+        np.sum([each.entries for each in found], axis=0).tolist(),
+        folder,
+    )

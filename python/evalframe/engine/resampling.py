@@ -1,0 +1,181 @@
+"""Uncertainty on an engine: of groups, of differences and of ranks.
+
+Two ways lead to the same numbers. *Replicates*: shards add up the replicates of Poisson draws. It
+needs no rows of a group in one place, and moves cells x replicates numbers a shard. *Clusters*: the
+sums of all clusters of a group are brought together and resampled there, as in a single process. It
+is for all other draws and methods, and for nearly unique levels, of which sums save nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import polars as pl
+
+from evalframe.engine.clusters import SECONDS, Asked, Bucket, Clusters, clusters_of
+from evalframe.engine.protocol import Engine, Progress, run
+from evalframe.engine.replicate_sums import Columns
+from evalframe.engine.replicates import source_of
+from evalframe.engine.states import check_read, collected
+from evalframe.resample.contraction import GROUP
+from evalframe.resample.intervals import INTERVALS
+from evalframe.resample.levels import lone_terms, with_levels
+from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known
+from evalframe.resample.pools import Boards, Pool, cluster_columns, pools
+from evalframe.resample.uncertainty import number_groups, spread
+
+if TYPE_CHECKING:
+    from evalframe.core.per import AnyBound
+    from evalframe.core.states import States
+    from evalframe.core.tables import Keys
+    from evalframe.engine.shards import Shards
+
+_HERE = 1 << 22
+"""Rows of states by cluster that are finished in this process."""
+
+
+def resampled_on(
+    engine: Engine,
+    shards: Shards,
+    metrics: Sequence[AnyBound],
+    keys: Keys,
+    cluster: pl.Expr,
+    method: Method,
+    finish: Callable[..., pl.DataFrame] = spread,
+    *,
+    summed: bool = True,
+    progress: Progress | None = None,
+) -> pl.DataFrame:
+    """What `finish` makes of the rows of shards, as of the states of all rows in one process.
+
+    Args:
+        engine: Where shards are read.
+        shards: The rows.
+        metrics: The metrics.
+        keys: The group keys; for pairs and ranks the last is the side or system.
+        cluster: What is drawn, perhaps within strata (`resample.strata.within`).
+        method: The resampling.
+        finish: Called with method, states and `source`, such as `pools`: `spread`, or differences
+            or ranks with all that they need but those.
+        summed: False if it needs more than replicates, such as permutations.
+        progress: Called with what is finished.
+    """
+
+    def here() -> pl.DataFrame:
+        states = collected(engine, shards, metrics, keys, cluster, progress)
+        return finish(method, states, source=pools)
+
+    is_poisson = isinstance(method, Bootstrap) and method.draws == "poisson"
+    by_group = finish is spread and bool(keys.inner) and method.within is None
+    if not (is_poisson and summed) and not by_group:
+        return here()
+    asked = Asked(tuple(metrics), keys, cluster)
+    clusters = clusters_of(engine, shards.batches(engine.check(SECONDS)), asked, progress)
+    check_read(shards)
+    if not clusters.stored:
+        return finish(method, asked.of_rows(shards.parts[0]), source=pools)
+    if summed:
+        clusters = _checked(method, clusters)
+    way = way_of(method, clusters) if summed else Way(False, "")
+    tell(way.told)
+    if way.by_shards:
+        return finish(method, clusters.known, source=source_of(engine, clusters, progress))
+    if clusters.folder is None:
+        return here()
+    buckets = clusters.buckets
+    if not by_group or len(buckets) < 2 or sum(clusters.entries) <= _HERE:
+        return finish(method, clusters.bucket(buckets).states(), source=pools)
+    task = asked.task("resampling", partial(_of_bucket, replace(method, progress=_silent)))
+    items = [clusters.bucket([number]) for number in buckets]
+    parts: list[pl.DataFrame] = run(engine, task, items, progress)
+    return pl.concat(parts, how="diagonal")
+
+
+def _of_bucket(method: Method, bucket: Bucket) -> pl.DataFrame:
+    """The long result of the groups of a bucket, on a worker."""
+    return spread(method, bucket.states(), source=_enough)
+
+
+def _enough(method: Method, states: States[pl.DataFrame]) -> Iterator[Pool]:
+    """Pools of some of all groups, of which it is known that one has two clusters."""
+    groups = states.tables[0].select(pl.col(GROUP).max() + 1).item()
+    return pools(
+        method, states, Boards(pl.int_range(groups, dtype=pl.Int64, eager=True), enough=True)
+    )
+
+
+def _silent(done: int, total: int) -> None:
+    """Progress of a worker."""
+
+
+def _checked(method: Method, clusters: Clusters) -> Clusters:
+    """With what is drawn of nested metrics; ParameterError if no group can be resampled."""
+    numbered = number_groups(clusters.known, clusters.groups)
+    tables, on = cluster_columns(numbered.tables)
+    units = (block.units for block in numbered.blocks)
+    for table in dict(zip(units, tables, strict=True)).values():
+        check_known(table[on[-1]])
+        groups = table.select(GROUP, *on).unique().group_by(GROUP, *on[:-1]).len()
+        check_enough(groups["len"], table[on[-1]])
+    drawn = with_levels(method, numbered.with_tables(tables), on).drawn
+    return replace(clusters, known=replace(clusters.known, drawn=drawn))
+
+
+def tell(text: str) -> None:
+    """Say on a terminal what is done, and why."""
+    if text and sys.stderr.isatty():
+        sys.stderr.write(f"{text}\n")
+
+
+class Way(NamedTuple):
+    """How replicates are made.
+
+    Attributes:
+        by_shards: True if shards add up replicates, False if clusters are brought together.
+        told: What is moved, for the user.
+    """
+
+    by_shards: bool
+    told: str
+
+
+def way_of(method: Method, clusters: Clusters) -> Way:
+    """The way that moves fewer bytes, of those that a method allows."""
+    blocks = clusters.known.blocks
+    size = _bytes(clusters.bytes)
+    if not isinstance(method, Bootstrap) or method.draws != "poisson":
+        what = f"draws={method.draws!r}" if isinstance(method, Bootstrap) else type(method).__name__
+        return Way(False, f"{what}: clusters of a group are brought together, {size}")
+    columns = Columns.of(method).total
+    cells = sum(clusters.cells)
+    numbers = sum(n * len(b.all_sums) for n, b in zip(clusters.cells, blocks, strict=True))
+    each = _bytes(8 * numbers * columns)
+    estimate = f"{cells:,} cells x {columns:,} draws = {each} a shard (clusters: {size})"
+    if reason := _hindrance(method, clusters):
+        return Way(False, f"replicates: {estimate}; {reason}, so clusters are brought together")
+    if 8 * numbers * columns > clusters.bytes:
+        return Way(False, f"replicates: {estimate}; clusters are brought together")
+    return Way(True, f"replicates: {estimate}; Poisson states")
+
+
+def _hindrance(method: Bootstrap, clusters: Clusters) -> str | None:
+    """Why shards cannot add up replicates."""
+    if INTERVALS[method.interval].needs == "each":
+        return f"interval={method.interval!r} leaves out each cluster"
+    if any(clusters.known.drawn.values()):
+        return "units are drawn whole"
+    if any(lone_terms(use.axis) for block in clusters.known.blocks for use in block.uses):
+        return "a metric has terms of single levels"
+    return None
+
+
+def _bytes(size: int) -> str:
+    for unit in ("bytes", "kB", "MB"):
+        if size < 1000:
+            return f"{size:,.0f} {unit}"
+        size //= 1000
+    return f"{size:,} GB"
