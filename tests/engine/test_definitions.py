@@ -6,7 +6,7 @@ import sys
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalframe as ef
@@ -78,6 +78,7 @@ def test_the_finish_is_not_part_of_it():
     assert one == defined(rate(lambda t: ef.ratio(t.mass, t.x)))
 
 
+@settings(max_examples=20, deadline=None)
 @given(st.lists(st.floats(0.05, 0.95), min_size=2, max_size=2, unique=True))
 def test_parameters_of_our_metrics_count_to_the_last_digit(coverages):
     one, other = (defined(ef.risk_at(coverage)) for coverage in coverages)

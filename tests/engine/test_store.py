@@ -18,6 +18,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.tables import Keys
+from evalframe.engine import journal
 from evalframe.engine import shelf as shelves
 from evalframe.engine import store as stores
 from evalframe.engine.shards import shards_of
@@ -246,7 +247,7 @@ def test_strange_files_in_the_folder_do_no_harm(folder, store):
 def test_states_of_another_version_are_not_read_and_that_is_told(folder, store, monkeypatch):
     run(store, folder)
     newer = {"evalframe": "99", "polars": "99"}
-    for module in (shelves, stores):
+    for module in (shelves, journal):
         monkeypatch.setattr(module, "program", lambda: newer)
     assert {*run(store, folder).values()} == {"outdated"}
     assert {*run(store, folder).values()} == {"reused"}

@@ -13,6 +13,7 @@ Finishes are not part of a definition. They are computed anew from the sums.
 from __future__ import annotations
 
 import json
+import pickle
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
     from evalframe.core.state import State
     from evalframe.core.tables import Keys
-    from evalframe.engine.shards import Shard
 
 _PYTHON = b"PLPYFN"
 """What Polars writes before a Python function."""
@@ -80,12 +80,22 @@ def digest(plain: Any) -> str:
     return _hashed(json.dumps(plain).encode())
 
 
-def plan_of(shard: Shard, path: str) -> str:
-    """The digest of how the rows of a shard are read from a file, wherever that lies.
+def recipe_of(plan: pl.LazyFrame, path: str) -> str:
+    """The digest of how a plan reads a file, wherever that lies.
 
     A plan that names the file otherwise than expected makes a renamed file a new one, no more.
     """
-    return _hashed(shard.rows.serialize().replace(_text(path), _text("")))
+    written = plan.serialize()
+    _check_native(written, f"the plan over {path}")
+    return _hashed(written.replace(_text(path), _text("")))
+
+
+def further(recipe: str, step: Any) -> str:
+    """The digest of a recipe with a further step: a function of this package, and its arguments.
+
+    The function travels by its name, whose meaning the version and source of the package decide.
+    """
+    return _hashed(recipe.encode() + pickle.dumps(step))
 
 
 def _text(text: str) -> bytes:
@@ -162,10 +172,15 @@ def _exprs(named: Iterable[tuple[str, pl.Expr]], metric: str) -> list[list[str]]
 def _expr(expr: pl.Expr, what: str) -> str:
     """The digest of an expression."""
     written = expr.meta.serialize()
+    _check_native(written, what)
+    return _hashed(written)
+
+
+def _check_native(written: bytes, what: str) -> None:
+    """Raise ParameterError if the binary form of an expression or a plan calls other code."""
     if _PYTHON in written or _PLUGIN in written:
         raise ParameterError(
             f"{what} calls a {'Python function' if _PYTHON in written else 'plugin'}, which may "
             "change unseen, so its states cannot be kept; add the column to the files first, or "
             "compute without a store"
         )
-    return _hashed(written)

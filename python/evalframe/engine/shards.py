@@ -40,12 +40,15 @@ class Shard:
         rows: The rows: a frame in memory, or a plan.
         size: Bytes that are read, about.
         files: The files that the plan reads.
+        recipe: A digest of how the plan makes the rows of its one file, for a store; see
+            `store.pieces_of`.
     """
 
     name: str
     rows: Any
     size: int
     files: tuple[File, ...] = ()
+    recipe: str = ""
 
     def scan(self) -> pl.LazyFrame:
         """The rows, on the worker. A small damaged file is found before Polars reads it."""
@@ -56,7 +59,7 @@ class Shard:
 
     def with_columns(self, *exprs: pl.Expr) -> Shard:
         """The same rows with further columns."""
-        return replace(self, rows=self.rows.with_columns(*exprs))
+        return replace(self, rows=self.rows.with_columns(*exprs), recipe="")
 
     def count(self) -> int:
         """The number of its rows; of Parquet files their footers know it."""

@@ -130,21 +130,18 @@ class Shelf:
         whole = bytes.fromhex(file.stem) + rows.to_bytes(_WORD) + made
         write(file, whole + _checksum(whole))
 
-    def made(
-        self, maker: Maker, shard: Shard, about: str, known: Seen | None
-    ) -> tuple[bytes, Kept]:
+    def made(self, maker: Maker, shard: Shard, known: Seen | None) -> tuple[bytes, Kept]:
         """What is made of a shard, now or before.
 
         Args:
             maker: What makes it.
-            shard: A shard of one file.
-            about: The digest of what decides its rows beside the bytes of the file.
+            shard: A shard of one file, with its recipe.
             known: The file when its content was hashed before, if its size and time are trusted.
         """
         start = time.perf_counter()
         (file,) = shard.files
         seen, is_settled = _look(file, known)
-        content = digest([seen.content, about])
+        content = digest([seen.content, shard.recipe])
         status: Status = "reused"
         try:
             found = self.take(content)

@@ -6,9 +6,8 @@ journal of the last run with the same metrics says what has changed since; it de
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -27,11 +26,12 @@ from evalframe.core.state_files import packed, unpacked
 from evalframe.core.state_tables import BLOCK, merged, state_table
 from evalframe.core.states import States
 from evalframe.core.typing import By, IntoExpr
-from evalframe.engine.definitions import definition, plan_of, program
+from evalframe.engine.definitions import definition, recipe_of
+from evalframe.engine.journal import Journal
 from evalframe.engine.opening import AnyEngine, opened
 from evalframe.engine.protocol import Counted, Progress, Task, modules_of, run
 from evalframe.engine.shards import Shard, Shards, shards_of, tasks_of
-from evalframe.engine.shelf import Kept, Maker, Seen, Shelf, write
+from evalframe.engine.shelf import Kept, Maker, Seen, Shelf
 from evalframe.engine.states import check_read
 
 if TYPE_CHECKING:
@@ -46,13 +46,6 @@ _SECONDS = 10.0
 
 _LEAST_KEPT = timedelta(days=1)
 """How long a job may run that uses what it has found."""
-
-REPORT = {
-    "shard": pl.String(),
-    "status": pl.Enum(["reused", "new", "changed", "outdated", "damaged", "gone"]),
-    "rows": pl.Int64(),
-    "seconds": pl.Float64(),
-}
 
 
 class StateStore:
@@ -165,8 +158,8 @@ class StateStore:
                 "another folder"
             ) from error
         shelf = Shelf.of(self.folder, maker)
-        journal = _Journal.read(self.folder / "runs" / f"{maker.definition}.json")
-        pieces = [*_pieces(shards)]
+        journal = Journal.read(self.folder / "runs" / f"{maker.definition}.json")
+        pieces = [_Piece(piece, _named(piece)) for piece in pieces_of(shards)]
         if self.trust_times:
             pieces = [replace(piece, known=journal.seen(piece.name)) for piece in pieces]
         sizes = [piece.shard.size for piece in pieces]
@@ -288,28 +281,41 @@ class _Piece:
     Attributes:
         shard: The shard.
         name: Its path, with its rows if it is not the whole file.
-        about: The digest of what decides its rows beside the bytes of the file.
         known: The file as the last run saw it, if that is trusted.
     """
 
     shard: Shard
     name: str
-    about: str
     known: Seen | None = None
 
 
-def _pieces(shards: Shards) -> Iterator[_Piece]:
-    """Shards whose bounds depend on their own file only, so that the next run finds them."""
-    for part in shards.parts:
-        if len(part.files) != 1:
-            raise ParameterError(
-                f"a state store knows shards by the bytes of their files, and {part} is no file; "
-                "name files, or compute without a store"
-            )
-        path = location(part.files[0].path)
-        for piece in [part] if part.files[0].version is not None else part.divided(_PIECE):
-            name = f"{path}{piece.name.removeprefix(part.name)}"
-            yield _Piece(piece, name, plan_of(piece, path))
+def pieces_of(shards: Shards) -> list[Shard]:
+    """Shards with their recipes, whose bounds depend on their own file only.
+
+    So the next run finds them. Whoever does more with the rows of a piece adds that to its recipe:
+    `definitions.further`.
+    """
+    return [piece for part in shards.parts for piece in _divided(part)]
+
+
+def _divided(part: Shard) -> Iterator[Shard]:
+    if part.recipe:
+        yield part
+        return
+    if len(part.files) != 1:
+        raise ParameterError(
+            f"a state store knows shards by the bytes of their files, and {part} is no file; "
+            "name files, or compute without a store"
+        )
+    (file,) = part.files
+    for piece in [part] if file.version is not None else part.divided(_PIECE):
+        yield replace(piece, recipe=recipe_of(piece.rows, location(file.path)))
+
+
+def _named(piece: Shard) -> str:
+    """The path of a piece, and its rows if it is a part of a file."""
+    (file,) = piece.files
+    return f"{location(file.path)}{piece.name.removeprefix(file.name)}"
 
 
 @dataclass(frozen=True)
@@ -334,66 +340,10 @@ def _of_batch(shelf: Shelf, maker: Maker, batch: _Batch) -> Counted:
 
     def parts() -> Iterator[bytes]:
         for piece in batch.pieces:
-            part, became = shelf.made(maker, piece.shard, piece.about, piece.known)
+            part, became = shelf.made(maker, piece.shard, piece.known)
             kept.append(became)
             yield part
 
     total = maker.added(parts())
     size = sum(piece.shard.size for piece in batch.pieces)
     return Counted((total, kept), sum(each.rows for each in kept), size)
-
-
-@dataclass(frozen=True)
-class _Journal:
-    """What the last run of a definition saw. It is told by `explain` and decides no result.
-
-    Attributes:
-        file: Where it is written.
-        program: The versions of the program that ran.
-        shards: By name the content, and the file if its size and time tell its content.
-    """
-
-    file: Path
-    program: Mapping[str, str]
-    shards: Mapping[str, tuple[str, Seen | None]]
-
-    @classmethod
-    def read(cls, file: Path) -> _Journal:
-        """The journal of a file; empty if there is none, or another one than expected."""
-        try:
-            written = json.loads(file.read_bytes())
-            shards = {
-                name: (content, None if seen is None else Seen(*seen))
-                for name, (content, seen) in written["shards"].items()
-            }
-            return cls(file, written["program"], shards)
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
-            return cls(file, program(), {})
-
-    def write(self, names: Sequence[str], kept: Sequence[Kept]) -> None:
-        """Replace it by what a run saw."""
-        shards = {name: (each.content, each.seen) for name, each in zip(names, kept, strict=True)}
-        write(self.file, json.dumps({"program": program(), "shards": shards}).encode())
-
-    def seen(self, name: str) -> Seen | None:
-        """The file of a shard as it was seen."""
-        return self.shards.get(name, (None, None))[1]
-
-    def report(self, names: Sequence[str], kept: Sequence[Kept]) -> pl.DataFrame:
-        """What a run did, beside what was there before."""
-        rows: list[tuple[Any, ...]] = [
-            (name, self._status(name, each), each.rows, each.seconds)
-            for name, each in zip(names, kept, strict=True)
-        ]
-        rows += [(name, "gone", None, None) for name in self.shards.keys() - {*names}]
-        return pl.DataFrame(rows, schema=REPORT, orient="row")
-
-    def _status(self, name: str, kept: Kept) -> str:
-        if kept.status != "made":
-            return kept.status
-        before = self.shards.get(name)
-        if before is None:
-            return "new"
-        if before[0] != kept.content:
-            return "changed"
-        return "new" if self.program == program() else "outdated"
