@@ -236,12 +236,15 @@ def _merged(*shards: Frame | Foreign) -> pl.DataFrame:
 
 
 @like_input
-def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
+def finish(
+    state: Frame, *, resample: Method | None = None, header: str | None = None
+) -> pl.LazyFrame:
     """Compute the result table of a state, as `evaluate` does from the records.
 
     Args:
         state: Result of `partial` or `merge`.
         resample: As for `evaluate`; its cluster must be that of the state.
+        header: Of a state that was a frame of Spark, Dask or Ray; from `ef.engine.header`.
 
     Returns:
         The columns of `evaluate`; of a LazyFrame the result is lazy.
@@ -258,8 +261,10 @@ def finish(state: Frame, *, resample: Method | None = None) -> pl.LazyFrame:
         2
     """
     from evalframe.core import tables
-    from evalframe.core.state_tables import read_states
+    from evalframe.core.state_tables import read_states, with_header
 
+    if header is not None:
+        state = with_header(state, header)
     states = read_states(state)
     if resample is None:
         schema = tables.result_schema(tables.lazy(state), states.keys, states.metrics)

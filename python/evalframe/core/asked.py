@@ -30,16 +30,23 @@ def states_of(
     lazy = tables.lazy(frame)
     exprs = as_exprs(metrics, weight)
     keys = tables.Keys.of(by)
+    clusters = [] if cluster is None else [as_expr(cluster)]
+    check_names(keys, *(each.meta.output_name() for each in clusters))
+    bounds = tables.declared(exprs, "its shards do not add up")
+    tables.check_units(bounds, keys)
+    tables.check_columns(lazy, exprs, *keys.exprs, *clusters)
+    return States.of(lazy, bounds, keys, *clusters)
+
+
+def check_names(keys: tables.Keys, cluster: str | None = None) -> None:
+    """Raise ParameterError if the columns of groups in a state cannot have these names."""
     if reserved := [name for name in keys.names if name.startswith(":")]:
         raise ParameterError(
             "names that begin with a colon are those of a state; rename the key "
             f"{reserved[0]!r} with .alias(...)"
         )
-    bounds = tables.declared(exprs, "its shards do not add up")
-    tables.check_units(bounds, keys)
-    clusters = [] if cluster is None else [as_expr(cluster)]
-    tables.check_columns(lazy, exprs, *keys.exprs, *clusters)
-    return States.of(lazy, bounds, keys, *clusters)
+    if cluster in keys.names:
+        raise ParameterError(f"{cluster!r} is both a group key and the cluster; it can be only one")
 
 
 def as_exprs(

@@ -110,10 +110,10 @@ def _taken(value: Any, kinds: tuple[Any, ...]) -> Any:
         from evalframe.core.scan import scan
 
         return scan(value)
-    return _of_arrow(value)
+    return of_arrow(value)
 
 
-def _of_arrow(table: ArrowTable) -> pl.DataFrame:
+def of_arrow(table: ArrowTable) -> pl.DataFrame:
     """A table of another library, without copies where Arrow allows.
 
     Unnamed row labels of pandas are no column.

@@ -42,8 +42,6 @@ _WAITING = 1 << 22
 def state_table(states: States[pl.LazyFrame]) -> pl.LazyFrame:
     """The public form of states of rows, computed when it is collected."""
     keys, cluster = states.keys, states.cluster
-    if cluster in keys.names:
-        raise ParameterError(f"{cluster!r} is both a group key and the cluster; it can be only one")
     header = _header(states)
     public = keys.restore() | ({} if cluster is None else {CLUSTER: cluster})
     groups = {name: states.tables[0].collect_schema()[key] for key, name in public.items()}
@@ -233,6 +231,23 @@ def _header(states: States[pl.LazyFrame]) -> dict[str, Any]:
         "metrics": [_spec(metric) for metric in states.metrics],
         "blocks": uses,
     }
+
+
+def header_of(states: States[Any]) -> str:
+    """The description of the states, for a table whose `:block` does not have it."""
+    return json.dumps(_header(states))
+
+
+def with_header(state: Frame, header: str) -> pl.DataFrame:
+    """A state whose `:block` is a number, with the description that it lacks."""
+    table = tables.lazy(state).collect()
+    if BLOCK not in table.columns or not table.schema[BLOCK].is_integer():
+        raise ParameterError(f"`header` is for a state whose column {BLOCK!r} is a number")
+    try:
+        marks = _type_of(json.loads(header))
+    except (ValueError, TypeError, KeyError):
+        raise ParameterError("`header` is none; make it with ef.engine.header(...)") from None
+    return table.with_columns(pl.col(BLOCK).cast(pl.UInt8).cat.to(marks))
 
 
 _PLACE = ', "block": '

@@ -62,9 +62,7 @@ class OnDask:
         """Submit all at once, which costs less than a window: results are small."""
         from distributed import KilledWorker, as_completed
 
-        futures: list[Future[Made]] = self.client.map(
-            call, [task] * len(items), items, pure=False, key=f"evalframe-{task.name}"
-        )
+        futures = self._submitted(task, items)
         places = {future.key: place for place, future in enumerate(futures)}
         again: Counter[Any] = Counter()
 
@@ -92,6 +90,17 @@ class OnDask:
             if self.client.status == "running":
                 self.client.unsubscribe_topic(_EVENTS)
                 self.client.cancel([future for future in futures if not future.done()])
+
+    def _submitted(self, task: Task, items: Sequence[Any]) -> list[Future[Made]]:
+        from dask.delayed import Delayed, delayed
+
+        if any(isinstance(item, Delayed) for item in items):  # partitions, which are not kept
+            made = delayed(call, pure=False)
+            futures: list[Future[Made]] = self.client.compute([made(task, item) for item in items])
+        else:
+            key = f"evalframe-{task.name}"
+            futures = self.client.map(call, [task] * len(items), items, pure=False, key=key)
+        return futures
 
     @property
     def _scheduler(self) -> str:

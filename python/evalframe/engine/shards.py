@@ -9,15 +9,20 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
 from evalframe.core.errors import InputError, ParameterError, needing
+from evalframe.core.frames import of_arrow
 from evalframe.core.remote import is_remote, location
 from evalframe.core.scan import File, Part, check_alike, check_pages, find, open_each, reading
 from evalframe.core.tables import lazy
+
+if TYPE_CHECKING:
+    from evalframe.engine.protocol import Engine
 
 Piece = TypeVar("Piece")
 
@@ -109,12 +114,14 @@ class Shards:
         schema: The columns of all, as they are when the shards are read as one table.
         names: What was asked for, to be looked up again.
         stamps: Size and time of change of each file when it was opened.
+        home: The engine whose frame it is, `dask` or `ray`, which hands its parts to its workers.
     """
 
     parts: Sequence[Shard]
     schema: pl.Schema
     names: tuple[str, ...] = ()
     stamps: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
+    home: str | None = None
 
     @property
     def outline(self) -> pl.LazyFrame:
@@ -127,6 +134,8 @@ class Shards:
         Small shards are read together, in the order given. Large files are divided. There are at
         least as many tasks as slots, if the rows suffice.
         """
+        if self.home is not None:
+            return [*self.parts]
         whole = sum(part.size for part in self.parts)
         most = min(_LARGE, max(_TASK, whole / slots)) / 2
         pieces = [piece for part in self.parts for piece in part.divided(most)]
@@ -140,6 +149,11 @@ class Shards:
 
     def with_row_index(self, name: str) -> Shards:
         """The same rows, numbered as those of one table."""
+        if self.home is not None:
+            raise ParameterError(
+                "rows of a frame of Dask or Ray have no numbers; name a column of what is drawn, "
+                "such as resample=ef.Bootstrap(cluster='item')"
+            )
         starts = itertools.accumulate((part.count() for part in self.parts), initial=0)
         parts = [
             replace(part, rows=part.rows.with_row_index(name, offset=start))
@@ -147,6 +161,14 @@ class Shards:
         ]
         schema = self.outline.with_row_index(name).collect_schema()
         return replace(self, parts=parts, schema=schema)
+
+    def check_home(self, engine: Engine) -> None:
+        """Raise ParameterError if these are the parts of another engine's frame."""
+        if self.home is not None and not engine.name.startswith(self.home):
+            raise ParameterError(
+                f"a frame of {self.home.title()} is computed on {self.home.title()}, "
+                f"not on {engine.name}"
+            )
 
     def check_unchanged(self) -> None:
         """Raise InputError if a file has been changed since it was opened."""
@@ -171,7 +193,8 @@ def shards_of(source: Any) -> Shards:
 
     Args:
         source: A file, glob, folder, URL or Delta table; a list of those, or of Polars frames.
-            Paths must be the same on all workers. Of lazy frames the plans travel.
+            Paths must be the same on all workers. Of lazy frames the plans travel. Or a frame of
+            Dask or Ray, for an engine of the same kind.
 
     Returns:
         A shard for each file and frame. A Delta table is that of its version now.
@@ -187,6 +210,10 @@ def shards_of(source: Any) -> Shards:
     """
     if isinstance(source, Shards):
         return source
+    for library, method in (("dask", "to_delayed"), ("ray", "to_arrow_refs")):
+        if hasattr(source, method):
+            shards: Shards = import_module(f"evalframe.engine.{library}").shards(source)
+            return shards
     listed = [source] if isinstance(source, str | Path) else source
     if not isinstance(listed, Sequence) or not listed:
         raise ParameterError(
@@ -222,18 +249,18 @@ def _shards(parts: Sequence[Part], frames: Mapping[str, Any], names: tuple[str, 
     schema = _common(parts)
     paths = [part.file.path for part in parts if part.format not in ("frame", "Delta")]
     stamps = {path: _stamp(path) for path in paths}
-    shards = []
+    listing = []
     for part in parts:
         rows: Any = _as(frames.get(part.name, part.scan), part.schema, schema)
         file = replace(part.file, rows=0)  # the plan that would count them need not travel
         if part.format == "frame":
             is_here = isinstance(rows, pl.DataFrame)
-            shards.append(Shard(part.name, rows, rows.estimated_size() if is_here else _TASK))
+            listing.append(Shard(part.name, rows, rows.estimated_size() if is_here else _TASK))
         elif part.format == "Delta":
-            shards.append(Shard(part.name, rows, _size_of_table(file), (file,)))
+            listing.append(Shard(part.name, rows, _size_of_table(file), (file,)))
         else:
-            shards.append(Shard(part.name, rows, stamps[file.path][0], (file,)))
-    return Shards(shards, schema, names, stamps)
+            listing.append(Shard(part.name, rows, stamps[file.path][0], (file,)))
+    return Shards(listing, schema, names, stamps)
 
 
 def tasks_of(pieces: Sequence[Piece], sizes: Sequence[int], slots: int) -> list[list[Piece]]:
@@ -279,6 +306,12 @@ def _as(rows: Any, mine: pl.Schema, schema: pl.Schema) -> Any:
     widened = {name: dtype for name, dtype in schema.items() if mine[name] != dtype}
     rows = rows.select(schema.names()) if mine.names() != schema.names() else rows
     return rows.cast(widened) if widened else rows
+
+
+def as_shard(table: Any, name: str, schema: pl.Schema) -> Shard:
+    """A table that an engine has handed to a worker."""
+    frame = of_arrow(table)
+    return Shard(name, _as(frame, frame.schema, schema), int(frame.estimated_size()))
 
 
 def _together(shards: Sequence[Shard]) -> Shard:

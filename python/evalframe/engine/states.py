@@ -74,6 +74,7 @@ def state_on(
         TaskError: A shard cannot be read.
         InputError: A file was changed meanwhile.
     """
+    shards.check_home(engine)
     make = partial(_state, metrics=metrics, keys=keys, cluster=cluster)
     task = Task.of("state", make, modules_of(metrics))
     parts = run(engine, task, shards.batches(engine.check(_SECONDS)), progress)
