@@ -33,6 +33,16 @@ def test_what_went_wrong_is_told_with_its_item(engine):
         run(engine, Task.of("size", os.path.getsize, ["absent_module"]), ["/tmp"])
 
 
+def test_what_runs_already_is_joined_and_left_running(dask_engine, ray_engine):
+    lengths = Task.of("length", len)
+    for given in (dask_engine.client, "ray", dask_engine):
+        with opened(given) as joined:
+            assert joined.scratch.is_dir()
+            assert run(joined, lengths, ["abc"]) == [3]
+    for engine in (dask_engine, ray_engine):
+        assert run(engine, lengths, ["abc"]) == [3]
+
+
 def test_a_function_that_cannot_be_sent_is_told():
     with pytest.raises(EngineError, match=r"^odd: cannot be sent to workers: .*lambda"):
         Task.of("odd", lambda item: item % 2)

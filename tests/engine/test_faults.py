@@ -21,7 +21,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 import faulty
-from evalframe.engine import on_ray
+from evalframe.engine import on_ray, opening
 from evalframe.engine import shards as shards_module
 from evalframe.engine.executors import OnExecutor
 from evalframe.engine.opening import check_versions, opened
@@ -138,12 +138,15 @@ def test_a_module_that_workers_lack_is_named_and_can_be_sent(dask_engine, tmp_pa
     assert found.item() == pytest.approx(ROWS["loss"].mean(), rel=1e-12)
 
 
-def test_a_cluster_that_is_not_there_is_told_at_once():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port = server.getsockname()[1]
-    for kind in ("dask", "ray"):
-        with pytest.raises(EngineError, match=rf"^nobody answers at 127\.0\.0\.1:{port} "):
-            evaluated(shards(), f"{kind}://127.0.0.1:{port}")
+@pytest.mark.parametrize("kind", ["dask", "ray"])
+def test_a_cluster_that_is_not_there_is_told_at_once(kind, monkeypatch):
+    monkeypatch.setattr(opening, "_PATIENCE", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(EngineError, match=rf"^nobody answers at {address} \(timed out"):
+            evaluated(shards(), f"{kind}://{address}")
+    with pytest.raises(EngineError, match=rf"^nobody answers at {address} .*check the address"):
+        evaluated(shards(), f"{kind}://{address}")
 
 
 def test_a_cluster_without_workers_is_told():

@@ -132,7 +132,7 @@ def joined(address: str | None) -> Iterator[OnRay]:
     if address is None:
         yield OnRay()
         return
-    with _connected(address=address, log_to_driver=False):
+    with environment({}), _connected(address=address):
         yield OnRay(address)
 
 

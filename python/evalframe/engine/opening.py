@@ -162,21 +162,26 @@ def _adapter(engine: Any, folder: Path) -> AbstractContextManager[Engine]:
     ray = sys.modules.get("ray")
     if ray is not None and ray.is_initialized():
         return on_ray.joined(None)
+    if address := os.environ.get("RAY_ADDRESS"):  # as in jobs of a Ray cluster
+        return on_ray.joined(address)
     return on_ray.started(_cores(), folder)
 
 
 def _probe(address: str) -> None:
-    """Raise EngineError if nobody listens at `host:port`.
+    """Raise EngineError, within seconds, if no scheduler listens at `host:port`.
 
-    Within seconds: Ray itself takes more than a minute, and then ends the process.
+    Those of Dask and Ray speak first. Their own clients would wait for minutes, or for ever.
     """
     host, _, port = address.rpartition(":")
     try:
-        socket.create_connection((host.strip("[]"), int(port)), timeout=_PATIENCE).close()
-    except OSError as error:
+        with socket.create_connection((host.strip("[]"), int(port)), _PATIENCE) as connection:
+            is_there = connection.recv(1)
+    except (OSError, OverflowError) as error:
         raise EngineError(
             f"nobody answers at {address} ({error}); check the address and that the cluster is up"
         ) from error
+    if not is_there:
+        raise EngineError(f"what answers at {address} is no scheduler; check the port")
 
 
 def _cores() -> int:
