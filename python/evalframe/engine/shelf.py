@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 Status: TypeAlias = Literal["reused", "made", "damaged"]
 
-_SETTLED = 2.0
+SETTLED = 2.0
 """Seconds after which another change of a file is sure to change its time, too."""
 
 _WORD = 16
@@ -140,7 +140,7 @@ class Shelf:
         """
         start = time.perf_counter()
         (file,) = shard.files
-        seen, is_settled = _look(file, known)
+        seen, is_settled = look(file, known)
         content = digest([seen.content, shard.recipe])
         status: Status = "reused"
         try:
@@ -150,7 +150,7 @@ class Shelf:
         if found is None:
             status = "made" if status == "reused" else status
             found = maker.made(shard)
-            if _look(file, seen if is_settled else None)[0] != seen:
+            if look(file, seen if is_settled else None)[0] != seen:
                 raise InputError(
                     f"{shard} was changed while it was read; run again when nobody writes to it"
                 )
@@ -160,7 +160,7 @@ class Shelf:
         return made, Kept(status, content, rows, seconds, seen if is_settled else None)
 
 
-def _look(file: File, known: Seen | None) -> tuple[Seen, bool]:
+def look(file: File, known: Seen | None) -> tuple[Seen, bool]:
     """A file as it is now, and whether size and time tell its content from now on."""
     if file.version is not None:
         return Seen(0, 0, _content_of_table(file)), True
@@ -169,7 +169,7 @@ def _look(file: File, known: Seen | None) -> tuple[Seen, bool]:
         changed = getattr(status, "st_mtime_ns", 0)  # object stores tell none
         if known is not None and known[:2] == (status.st_size, changed):
             return known, True
-        is_settled = changed > 0 and time.time() - changed / 1e9 > _SETTLED
+        is_settled = changed > 0 and time.time() - changed / 1e9 > SETTLED
         with file.path.open("rb") as content:
             hashed = file_digest(content, "sha256").hexdigest()
     return Seen(status.st_size, changed, hashed), is_settled

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
     from evalframe.engine.shards import Shard, Shards
     from evalframe.engine.store import StateStore
 
-_SECONDS = 10.0
+SECONDS = 10.0
 """How long an engine may take to show a worker."""
 
-_MANY = 32
+MANY = 32
 """States that are added up by workers first."""
 
 
@@ -53,7 +53,7 @@ def collected(
         public[CLUSTER] = CLUSTER.removeprefix(":")
         cluster = cluster.alias(public[CLUSTER])
     if store is not None:
-        total = store.state(shards, metrics, inner, cluster, engine, progress)
+        total = store.state(shards, metrics, inner, cluster, engine)
     else:
         assert engine is not None
         total = state_on(engine, shards, metrics, inner, cluster, progress)
@@ -77,8 +77,8 @@ def state_on(
     shards.check_home(engine)
     make = partial(_state, metrics=metrics, keys=keys, cluster=cluster)
     task = Task.of("state", make, modules_of(metrics))
-    parts = run(engine, task, shards.batches(engine.check(_SECONDS)), progress)
-    if len(parts) >= _MANY:
+    parts = run(engine, task, shards.batches(engine.check(SECONDS)), progress)
+    if len(parts) >= MANY:
         parts = [tree(engine, Task.of("merge", _sum), parts, progress=progress)]
     total = merged([unpacked(part) for part in parts])
     check_read(shards)

@@ -7,8 +7,9 @@ journal of the last run with the same metrics says what has changed since; it de
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -29,10 +30,10 @@ from evalframe.core.typing import By, IntoExpr
 from evalframe.engine.definitions import definition, recipe_of
 from evalframe.engine.journal import Journal
 from evalframe.engine.opening import AnyEngine, opened
-from evalframe.engine.protocol import Counted, Progress, Task, modules_of, run
+from evalframe.engine.protocol import Counted, Task, modules_of, run, tree
 from evalframe.engine.shards import Shard, Shards, shards_of, tasks_of
-from evalframe.engine.shelf import Kept, Maker, Seen, Shelf
-from evalframe.engine.states import check_read
+from evalframe.engine.shelf import SETTLED, Kept, Maker, Seen, Shelf, look
+from evalframe.engine.states import MANY, SECONDS, check_read
 
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
@@ -40,9 +41,6 @@ if TYPE_CHECKING:
 
 _PIECE = 256 << 20
 """Bytes of a shard, about: a larger file is several, so that many workers read it."""
-
-_SECONDS = 10.0
-"""How long an engine may take to show a worker."""
 
 _LEAST_KEPT = timedelta(days=1)
 """How long a job may run that uses what it has found."""
@@ -126,19 +124,17 @@ class StateStore:
         keys: Keys,
         cluster: pl.Expr | None = None,
         engine: AnyEngine | None = None,
-        progress: Progress | None = None,
     ) -> pl.DataFrame:
         """The state of shards whose columns are checked; see `partial` and `added`."""
         maker = OfStates(metrics, keys, cluster)
         modules = () if engine is None else modules_of(metrics)
-        return unpacked(self.added(shards, maker, engine, progress, modules))
+        return unpacked(self.added(shards, maker, engine, modules))
 
     def added(
         self,
         shards: Shards,
         maker: Maker,
         engine: AnyEngine | None = None,
-        progress: Progress | None = None,
         modules: Sequence[str] = (),
     ) -> bytes:
         """The sum of what a maker makes of all shards, or has made before.
@@ -147,7 +143,6 @@ class StateStore:
             shards: Files.
             maker: Makes it; it travels to workers if there is an engine.
             engine: Where, by default in this process.
-            progress: Called after each task.
             modules: Modules that workers import first.
         """
         try:
@@ -162,24 +157,29 @@ class StateStore:
         pieces = [_Piece(piece, _named(piece)) for piece in pieces_of(shards)]
         if self.trust_times:
             pieces = [replace(piece, known=journal.seen(piece.name)) for piece in pieces]
-        sizes = [piece.shard.size for piece in pieces]
-        work = partial(_of_batch, shelf, maker)
+        with nullcontext() if engine is None else opened(engine) as ready:
 
-        def batches(slots: int) -> list[_Batch]:
-            return [_Batch(some) for some in tasks_of(pieces, sizes, slots)]
+            def each(name: str, work: Callable[[Any], Counted], items: Sequence[Any]) -> list[Any]:
+                if ready is None:
+                    return [work(item).value for item in items]
+                return run(ready, Task.of(name, work, modules), items)
 
-        if engine is None:
-            results = [work(batch).value for batch in batches(1)]
-        else:
-            with opened(engine) as ready:
-                task = Task.of("state", work, modules)
-                results = run(ready, task, batches(ready.check(_SECONDS)), progress)
+            large = _divided_files(pieces)
+            seen = dict(zip(large, each("hash", _seen, [*large.values()]), strict=True))
+            pieces = [replace(piece, known=seen.get(piece.path, piece.known)) for piece in pieces]
+            slots = 1 if ready is None else ready.check(SECONDS)
+            sizes = [piece.shard.size for piece in pieces]
+            batches = [_Batch(some) for some in tasks_of(pieces, sizes, slots)]
+            results = each("state", partial(_of_batch, shelf, maker), batches)
+            parts = [part for part, _ in results]
+            if ready is not None and len(parts) >= MANY:
+                parts = [tree(ready, Task.of("merge", maker.added, modules), parts)]
         check_read(shards)
         kept = [each for _, some in results for each in some]
         names = [piece.name for piece in pieces]
         self._report = journal.report(names, kept)
         journal.write(names, kept)
-        return maker.added(part for part, _ in results)
+        return maker.added(parts)
 
     def explain(self) -> pl.DataFrame:
         """What the last run did with each shard.
@@ -281,12 +281,17 @@ class _Piece:
     Attributes:
         shard: The shard.
         name: Its path, with its rows if it is not the whole file.
-        known: The file as the last run saw it, if that is trusted.
+        known: The file as it was seen, if its size and time tell that it is the same.
     """
 
     shard: Shard
     name: str
     known: Seen | None = None
+
+    @property
+    def path(self) -> Path:
+        """The path of its file."""
+        return self.shard.files[0].path
 
 
 def pieces_of(shards: Shards) -> list[Shard]:
@@ -308,7 +313,9 @@ def _divided(part: Shard) -> Iterator[Shard]:
             "name files, or compute without a store"
         )
     (file,) = part.files
-    for piece in [part] if file.version is not None else part.divided(_PIECE):
+    # A remote file tells no time of change, so each piece would have to read all of it.
+    is_whole = file.version is not None or is_remote(file.path)
+    for piece in [part] if is_whole else part.divided(_PIECE):
         yield replace(piece, recipe=recipe_of(piece.rows, location(file.path)))
 
 
@@ -316,6 +323,20 @@ def _named(piece: Shard) -> str:
     """The path of a piece, and its rows if it is a part of a file."""
     (file,) = piece.files
     return f"{location(file.path)}{piece.name.removeprefix(file.name)}"
+
+
+def _divided_files(pieces: Sequence[_Piece]) -> dict[Path, _Piece]:
+    """A piece of each file that has several, whose content is to be hashed once."""
+    several = {path for path, count in Counter(piece.path for piece in pieces).items() if count > 1}
+    return {piece.path: piece for piece in pieces if piece.path in several}
+
+
+def _seen(piece: _Piece) -> Counted:
+    """The file of a piece, as soon as its size and time tell its content."""
+    (file,) = piece.shard.files
+    time.sleep(min(max(0.0, SETTLED + file.path.stat().st_mtime - time.time()), SETTLED))
+    seen, is_settled = look(file, piece.known)
+    return Counted(seen if is_settled else None, size=seen.size)
 
 
 @dataclass(frozen=True)
