@@ -29,7 +29,7 @@ class CountsJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="co
 CONTRACT = Contract("words", (Column("word", "string"),))
 
 
-def compute(job, place, progress):
+def compute(job, place):
     opened = open_records(job, place.folder, place.targets)
     report = validate(opened.table, CONTRACT, on_invalid=job.on_invalid, quarantine=place.rejects)
     keys = [*job.by, "word"]

@@ -8,18 +8,22 @@ from __future__ import annotations
 import os
 import pickle
 import platform
+import sys
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
+from importlib.machinery import PathFinder
+from importlib.util import spec_from_file_location
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import polars as pl
 
 from evalframe.core.errors import EvalframeError
+from evalframe.core.loading import load
 from evalframe.resample.methods import reporter
 
 if TYPE_CHECKING:
@@ -85,11 +89,13 @@ class Task:
         name: What it does, for progress and errors: "state", "merge", "split".
         pickled: The function of one item.
         modules: Modules of the user's metrics, imported first.
+        beside: The packages of those that lie beside a job, on no path, with their files.
     """
 
     name: str
     pickled: bytes
     modules: tuple[str, ...] = ()
+    beside: tuple[tuple[str, str], ...] = ()
 
     @classmethod
     def of(cls, name: str, function: Callable[[Any], Any], modules: Sequence[str] = ()) -> Task:
@@ -98,7 +104,7 @@ class Task:
             pickled = pickle.dumps(function)
         except Exception as error:  # pickle has no one class for what it cannot do
             raise EngineError(f"{name}: cannot be sent to workers: {error}") from error
-        return cls(name, pickled, tuple(modules))
+        return cls(name, pickled, tuple(modules), tuple(_beside(modules)))
 
 
 Stream: TypeAlias = Generator[tuple[int, Made], None, None]
@@ -167,10 +173,22 @@ def call(task: Task, item: Any) -> Made:
 
 @lru_cache(maxsize=16)
 def _loaded(task: Task) -> Callable[[Any], Any]:
+    for package, file in task.beside:
+        spec = spec_from_file_location(package, file)
+        if spec is not None and not PathFinder.find_spec(package) and Path(file).exists():
+            load(spec)
     for module in task.modules:
         import_module(module)
     function: Callable[[Any], Any] = pickle.loads(task.pickled)
     return function
+
+
+def _beside(modules: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """The packages of modules that were imported from a file, not by a path."""
+    for package in sorted({module.partition(".")[0] for module in modules}):
+        file = getattr(sys.modules.get(package), "__file__", None)
+        if file is not None and not PathFinder.find_spec(package):
+            yield package, str(Path(file).absolute())
 
 
 def run(

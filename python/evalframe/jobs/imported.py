@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from evalframe.core.errors import EvalframeError, InputError, ParameterError, did_you_mean
+from evalframe.core.loading import load
 from evalframe.core.metric import Metric, MetricFunction, registered
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def _imported(module: str, folder: Path) -> ModuleType:
     specs = _specs(module, folder)
     _check_text(module, specs[-1].origin)
     try:
-        _load(specs[0])
+        load(specs[0])
         return importlib.import_module(module)
     except EvalframeError:
         raise
@@ -121,16 +122,3 @@ def _check_text(module: str, origin: str | None) -> None:
             f"{module} ({origin}) does not import evalframe, so it declares no metric; it was "
             "not imported. Name the module that does"
         )
-
-
-def _load(spec: ModuleSpec) -> None:
-    """Run a module once, as `import` does, wherever it is."""
-    if spec.name in sys.modules:
-        return
-    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
-    try:
-        if spec.loader is not None:
-            spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[spec.name]
-        raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import version
@@ -22,17 +22,18 @@ from evalframe.jobs.console import refuse_silence, say, terminal_width
 from evalframe.jobs.family import Family, Outcome, Place, family_of, reader_of
 from evalframe.jobs.inputs import check_columns, naming_columns
 from evalframe.report.table import render
+from evalframe.resample.methods import silent
 
 if TYPE_CHECKING:
     from evalframe.engine.protocol import Engine
     from evalframe.jobs.settings import OnInvalid, TableJob
-    from evalframe.resample.methods import Progress
 
 
 def run_job(job: TableJob, folder: Path, *, into: Path | None = None, quiet: bool) -> int:
     """Run a job, print its result, and return the exit code of the command."""
     refuse_silence(quiet, job.output, getattr(job, "summary", None))
-    outcome = run(job, folder=folder, into=into, progress=silent if quiet else None)
+    with silent() if quiet else nullcontext():
+        outcome = run(job, folder=folder, into=into)
     for warning in outcome.warnings:
         say(warning, err=True)
     if outcome.report.rejected:
@@ -55,16 +56,11 @@ def report(outcome: Outcome, *, markdown: bool = False, width: int | None = None
     )
 
 
-def silent(done: int, total: int) -> None:
-    """Replaces the progress that long resampling reports on a terminal."""
-
-
 def run(
     job: TableJob,
     *,
     folder: Path = Path(),
     into: Path | None = None,
-    progress: Progress | None = None,
 ) -> Outcome:
     """Run a job; with an output, write it whole or leave what was there."""
     family, job = family_of(job), with_reader(job, folder)
@@ -77,7 +73,7 @@ def run(
         targets += [] if rejects is None else [rejects]
         summary = _summary(job, into or folder)
         place = Place(folder, targets, rejects, all_tables, summary, engine)
-        outcome = family.compute.value(job, place, progress)
+        outcome = family.compute.value(job, place)
         if engine is not None:
             told = outcome.inputs.rows.notes() or [f"{_IDLE} {engine.name}."]
             outcome = replace(outcome, notes=[*outcome.notes, *told])

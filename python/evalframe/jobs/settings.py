@@ -10,7 +10,7 @@ import msgspec
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.family import READERS
 from evalframe.jobs.flags import Flag
-from evalframe.resample.methods import Draws, Interval, Progress
+from evalframe.resample.methods import Draws, Interval
 
 if TYPE_CHECKING:
     import polars as pl
@@ -132,16 +132,13 @@ class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             named = msgspec.structs.replace(self.bootstrap, interval=interval)
             msgspec.structs.force_setattr(self, "bootstrap", named)
 
-    def resample(
-        self, cluster: str | pl.Expr | None, progress: Progress | None
-    ) -> ef.Bootstrap | None:
+    def resample(self, cluster: str | pl.Expr | None) -> ef.Bootstrap | None:
         """The resampling that the job requests, of this cluster."""
         if self.bootstrap is None:
             return None
         import evalframe as ef
 
-        settings = msgspec.structs.asdict(self.bootstrap)
-        settings |= {"cluster": cluster, "progress": progress}
+        settings = msgspec.structs.asdict(self.bootstrap) | {"cluster": cluster}
         return ef.Bootstrap(
             **{name: value for name, value in settings.items() if value is not None}
         )

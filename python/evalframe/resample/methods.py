@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias
 
@@ -239,6 +241,19 @@ def _some_unknown(clusters: pl.Series) -> bool:
     return clusters.has_nulls() or bool(clusters.dtype.is_float() and clusters.is_nan().any())
 
 
+_SILENT: ContextVar[bool] = ContextVar("silent", default=False)
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Show no progress while a block runs, be there a terminal or not."""
+    token = _SILENT.set(True)
+    try:
+        yield
+    finally:
+        _SILENT.reset(token)
+
+
 def reporter(what: str) -> Callable[..., None]:
     """A callback that shows the progress of long work, after two seconds, on a terminal.
 
@@ -251,7 +266,7 @@ def reporter(what: str) -> Callable[..., None]:
         nonlocal due
         now = time.monotonic()
         is_end = done >= total and due > started + _PATIENCE
-        if not sys.stderr.isatty() or (now < due and not is_end):
+        if _SILENT.get() or not sys.stderr.isatty() or (now < due and not is_end):
             return
         due = now + _PAUSE
         left = (now - started) * (total - done) / max(done, 1)

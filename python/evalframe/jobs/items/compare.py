@@ -23,7 +23,6 @@ from evalframe.ranking import best_end
 if TYPE_CHECKING:
     from evalframe.jobs.family import Outcome, Place
     from evalframe.jobs.items import CompareJob
-    from evalframe.resample.methods import Progress
 
 TABLES = ("differences", "disagreements")
 """Tables that are written to a folder, as Parquet files of these names."""
@@ -35,7 +34,7 @@ CODES = {GOOD: 0, BAD: 1, OPEN: 3}
 _EQUAL = 1e-12
 
 
-def compare(job: CompareJob, place: Place, progress: Progress | None) -> Outcome:
+def compare(job: CompareJob, place: Place) -> Outcome:
     """The differences of all pairs, or of all systems from a baseline."""
     if place.summary is not None:
         _check_summary(place.summary, place.targets)
@@ -49,7 +48,7 @@ def compare(job: CompareJob, place: Place, progress: Progress | None) -> Outcome
             paired=not job.unpaired,
             by=records.keys,
             weight=job.weight,
-            resample=records.resample(job, progress),
+            resample=records.resample(job),
             test=job.test,
             correction=job.correction,
         )

@@ -30,7 +30,6 @@ from evalframe.jobs.metrics import Call, Reading, is_known
 if TYPE_CHECKING:
     from evalframe.jobs.rows import Rows
     from evalframe.jobs.settings import TableJob
-    from evalframe.resample.methods import Progress
 
 STANDARD = (
     *("mean", "total", "spread", "deviation", "quantile", "mean_at_highest", "mode", "share"),
@@ -90,9 +89,9 @@ class Records:
         for name, count, total in counts.rows():
             yield f"{name}: {count:,} of {total:,} rows have no value and are left out."
 
-    def resample(self, job: RecordsJob, progress: Progress | None) -> ef.Bootstrap | None:
+    def resample(self, job: RecordsJob) -> ef.Bootstrap | None:
         """The resampling that a job asks for."""
-        return job.resample(self.cluster, progress)
+        return job.resample(self.cluster)
 
     def outcome(self, job: RecordsJob, result: pl.DataFrame, name: str, **more: Any) -> Outcome:
         """The outcome of a job with this main table."""

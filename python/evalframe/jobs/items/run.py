@@ -32,13 +32,12 @@ if TYPE_CHECKING:
         RankJob,
         StatesJob,
     )
-    from evalframe.resample.methods import Progress
 
 TABLES, RANKS, STATES = ("estimates",), ("ranks",), ("states",)
 """Tables that are written to a folder, as Parquet files of these names."""
 
 
-def evaluate(job: EvaluateJob, place: Place, progress: Progress | None) -> Outcome:
+def evaluate(job: EvaluateJob, place: Place) -> Outcome:
     """The metrics of each group."""
     records = records_of(job, place)
     with reading(", ".join(job.items), "is it whole?"):
@@ -47,15 +46,15 @@ def evaluate(job: EvaluateJob, place: Place, progress: Progress | None) -> Outco
             records.metrics,
             by=records.keys,
             weight=job.weight,
-            resample=records.resample(job, progress),
+            resample=records.resample(job),
         )
     return records.outcome(job, result, *TABLES)
 
 
-def rank(job: RankJob, place: Place, progress: Progress | None) -> Outcome:
+def rank(job: RankJob, place: Place) -> Outcome:
     """The ranks of systems by a metric, and what is certain of them."""
     records = records_of(job, place, [job.between])
-    resample = records.resample(job, progress)
+    resample = records.resample(job)
     metric, *others = records.metrics
     if others:
         raise ParameterError(f"rank orders by one metric, got {1 + len(others)}; name one")
@@ -76,7 +75,7 @@ def rank(job: RankJob, place: Place, progress: Progress | None) -> Outcome:
     return records.outcome(job, result, *RANKS, notes=notes)
 
 
-def shard(job: PartialJob, place: Place, progress: Progress | None) -> Outcome:
+def shard(job: PartialJob, place: Place) -> Outcome:
     """The state of a shard."""
     _check_state(place)
     records = records_of(job, place, splits=False)
@@ -91,7 +90,7 @@ def shard(job: PartialJob, place: Place, progress: Progress | None) -> Outcome:
     return _of_state(records.outcome(job, state, *STATES))
 
 
-def merge(job: MergeJob, place: Place, progress: Progress | None) -> Outcome:
+def merge(job: MergeJob, place: Place) -> Outcome:
     """The sum of states."""
     _check_state(place)
     opened, shards = _opened(job, place)
@@ -100,7 +99,7 @@ def merge(job: MergeJob, place: Place, progress: Progress | None) -> Outcome:
     return _of_state(_outcome(job, opened, state, *STATES))
 
 
-def finish(job: FinishJob, place: Place, progress: Progress | None) -> Outcome:
+def finish(job: FinishJob, place: Place) -> Outcome:
     """The metrics of states, added up if there are several."""
     from evalframe.core.state_tables import read_states
 
@@ -109,7 +108,7 @@ def finish(job: FinishJob, place: Place, progress: Progress | None) -> Outcome:
         state = ef.merge(*shards).lazy().collect()
     states = read_states(state)
     cluster = (job.bootstrap and job.bootstrap.cluster) or states.cluster
-    result = ef.finish(state, resample=job.resample(cluster, progress))
+    result = ef.finish(state, resample=job.resample(cluster))
     metrics = [MetricExpr.of(metric) for metric in states.metrics]
     return _outcome(job, opened, result, *TABLES, metrics=metrics)
 

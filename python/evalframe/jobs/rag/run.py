@@ -27,7 +27,6 @@ from evalframe.report.table import wide_table
 if TYPE_CHECKING:
     from evalframe.jobs.inputs import Opened
     from evalframe.jobs.rows import Rows
-    from evalframe.resample.methods import Progress
 
 
 METRICS = tuple(rate.metric.name for rate in RATES.values())
@@ -39,7 +38,7 @@ TABLES = ("rates", "accuracy_drop", *ABILITIES)
 _TEXTS = ("id", "response", "evaluation")
 
 
-def compute(job: RagJob, place: Place, progress: Progress | None) -> Outcome:
+def compute(job: RagJob, place: Place) -> Outcome:
     """Label the responses of a job, and count."""
     opened, keys, contract = _opened(job, place)
     schema = opened.rows.schema
@@ -48,7 +47,7 @@ def compute(job: RagJob, place: Place, progress: Progress | None) -> Outcome:
         rows = _labelled(job, valid, schema, language_of(job.language, place.folder))
         question = pl.struct(_question(schema))
         cluster = (job.bootstrap and job.bootstrap.cluster) or question
-        resample = job.resample(cluster, progress)
+        resample = job.resample(cluster)
         labelled = rows.table
         if place.all_tables or rows.is_spread:  # several tables read it
             labelled = _in_memory(rows, [*keys, *_question(schema)], job)

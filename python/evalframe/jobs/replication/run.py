@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 from operator import methodcaller
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import polars as pl
 
@@ -38,11 +38,8 @@ from evalframe.jobs.replication.report import (
 )
 from evalframe.jobs.rows import Rows
 
-if TYPE_CHECKING:
-    from evalframe.resample.methods import Progress
 
-
-def compute(job: ReplicationJob, place: Place, progress: Progress | None) -> Outcome:
+def compute(job: ReplicationJob, place: Place) -> Outcome:
     """Add the evidence to the tests of a job, and score the models."""
     opened = open_tests(job, place.folder, place.targets, place.engine)
     by = groups_of(job, opened)
@@ -52,7 +49,7 @@ def compute(job: ReplicationJob, place: Place, progress: Progress | None) -> Out
         if opened.responses is not None and opened.design is not None:
             check_responses(opened.responses, opened.design, by)
         tests = _tests(job, opened, by, place.rejects)
-    resample = job.resample(CLUSTERS[job.cluster or "study"], progress)
+    resample = job.resample(CLUSTERS[job.cluster or "study"])
     drawn = None
     if resample is not None and job.cluster == PARTICIPANT:
         drawn = partial(drawn_scores, opened=opened, by=by, job=job, resample=resample)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -23,14 +24,14 @@ from evalframe.jobs.inputs import (
     open_items,
 )
 from evalframe.jobs.paths import refuse_inputs
-from evalframe.jobs.run import check_output, silent, versions, write_result
+from evalframe.jobs.run import check_output, versions, write_result
 from evalframe.jobs.selective import Runs
 from evalframe.jobs.selective.run import metrics_report
 from evalframe.report.table import render
+from evalframe.resample.methods import silent
 
 if TYPE_CHECKING:
     from evalframe.compat.ai_psychiatrist import Run, RunEvaluation, RunSettings
-    from evalframe.resample.methods import Progress
 
 
 _SHARED = {
@@ -48,11 +49,12 @@ _DELTA = ("confidence", "metric", "delta", "lower", "upper", "p_value", "p_adjus
 def run(flags: dict[str, Any], quiet: bool) -> str:
     """`evalframe selective --from-run`."""
     refuse_silence(quiet, flags.get("output"), flags.get("artifact"))
-    evaluation = evaluate_documents(flags, silent if quiet else None)
+    with silent() if quiet else nullcontext():
+        evaluation = evaluate_documents(flags)
     return run_report(evaluation, width=terminal_width())
 
 
-def evaluate_documents(flags: Mapping[str, Any], progress: Progress | None = None) -> RunEvaluation:
+def evaluate_documents(flags: Mapping[str, Any]) -> RunEvaluation:
     """Evaluate one run document or two, and write what the flags ask for."""
     documents = flags["items"]
     from evalframe.compat.ai_psychiatrist import (
@@ -84,9 +86,7 @@ def evaluate_documents(flags: Mapping[str, Any], progress: Progress | None = Non
             for path, table, mode in zip(documents, tables, modes, strict=True)
         ]
     try:
-        evaluation = evaluate_runs(
-            *runs, settings=settings, calibration=calibration, progress=progress
-        )
+        evaluation = evaluate_runs(*runs, settings=settings, calibration=calibration)
     except ContractError as error:
         if settings.rules == "reference":
             error.add_note(

@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
     from evalframe.core.states import States
     from evalframe.jobs.rows import Rows
-    from evalframe.resample.methods import Progress
 
 
 CALIBRATED = "calibrated"
@@ -53,9 +52,9 @@ TABLES = ("metrics", "curve")
 """Tables that are written to a folder, as Parquet files of these names."""
 
 
-def compute(job: SelectiveJob, place: Place, progress: Progress | None) -> Outcome:
+def compute(job: SelectiveJob, place: Place) -> Outcome:
     """Evaluate the metrics of a job for each of its confidences."""
-    resample = job.resample(job.cluster, progress)
+    resample = job.resample(job.cluster)
     roles = {
         role
         for metric in resolve(job, {}, place.folder)

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from evalframe.engine.protocol import Engine
     from evalframe.jobs.rows import Rows
-    from evalframe.resample.methods import Progress
 
 
 _COLUMNS = (
@@ -54,7 +53,7 @@ _COLUMNS = (
 """Columns of the scores, besides those that a job names; responses are dropped."""
 
 
-def compute(job: SurveyJob, place: Place, progress: Progress | None) -> Outcome:
+def compute(job: SurveyJob, place: Place) -> Outcome:
     """Score the predictions of a job, and rank the models."""
     summary = None if place.summary is None else _summary(place.summary, place.targets)
     targets = [*place.targets, *([] if summary is None else [summary])]
@@ -63,7 +62,7 @@ def compute(job: SurveyJob, place: Place, progress: Progress | None) -> Outcome:
         report, valid = opened.rows.checked(contract, place.rejects)
         models = _kept(job, scored(job, valid, opened.value, truth))
     scores = with_baselines(job, models, truth)
-    resample = job.resample(_cluster(job), progress)
+    resample = job.resample(_cluster(job))
     board = overall(job, scores, resample)
 
     def tables() -> dict[str, pl.DataFrame]:
