@@ -78,7 +78,7 @@ def validate_parts(
             return Checked(validate(table, contract, counts=clean))
         settings = {"on_invalid": "quarantine", "quarantine": quarantine}
         return Checked(validate(table, contract, counts=clean, **settings))  # type: ignore[arg-type]
-    unique = [(contract.key_rule(), len(repeats))] * (len(repeats) > 0)
+    unique = [(contract.key_rule(), len(repeats))] if len(repeats) else []
     own = [
         (start, repeats.filter(pl.col(NUMBER).is_between(start, stop, closed="left"))[NUMBER])
         for start, stop in pairwise(starts)
