@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Sequence
 from functools import partial as fixed
 from typing import TYPE_CHECKING, Any
@@ -77,8 +78,10 @@ def shards(frame: Any) -> Shards:
 
     schema = _schema(frame)
     shard = delayed(as_shard, pure=False)
+    run = secrets.token_hex(4)  # partitions of two runs are not the same
     parts = [
-        shard(each, f"partition {number}", schema) for number, each in enumerate(frame.to_delayed())
+        shard(each, f"partition {number}", schema, dask_key_name=f"partition-{number}-{run}")
+        for number, each in enumerate(frame.to_delayed())
     ]
     return Shards(parts, schema, home="dask")
 

@@ -92,9 +92,9 @@ class OnDask:
                 self.client.cancel([future for future in futures if not future.done()])
 
     def _submitted(self, task: Task, items: Sequence[Any]) -> list[Future[Made]]:
-        from dask.delayed import Delayed, delayed
+        from dask.delayed import delayed
 
-        if any(isinstance(item, Delayed) for item in items):  # partitions, which are not kept
+        if any(_is_delayed(item) for item in items):  # partitions, which are not kept
             made = delayed(call, pure=False)
             futures: list[Future[Made]] = self.client.compute([made(task, item) for item in items])
         else:
@@ -106,6 +106,13 @@ class OnDask:
     def _scheduler(self) -> str:
         scheduler = self.client.scheduler
         return f"the scheduler at {scheduler.address}" if scheduler else "the scheduler"
+
+
+def _is_delayed(item: Any) -> bool:
+    """True for what Dask computes on the way, also within tuples."""
+    from dask.delayed import Delayed
+
+    return isinstance(item, Delayed) or (isinstance(item, tuple) and any(map(_is_delayed, item)))
 
 
 @contextmanager

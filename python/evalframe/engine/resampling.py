@@ -20,6 +20,7 @@ from evalframe.engine.clusters import SECONDS, Asked, Bucket, Clusters, clusters
 from evalframe.engine.protocol import Engine, Progress, run
 from evalframe.engine.replicate_sums import Columns
 from evalframe.engine.replicates import source_of
+from evalframe.engine.shards import Shard
 from evalframe.engine.states import check_read, collected
 from evalframe.resample.contraction import GROUP
 from evalframe.resample.intervals import INTERVALS
@@ -77,7 +78,7 @@ def resampled_on(
     clusters = clusters_of(engine, shards.batches(engine.check(SECONDS)), asked, progress)
     check_read(shards)
     if not clusters.stored:
-        return finish(method, asked.of_rows(shards.parts[0]), source=pools)
+        return finish(method, asked.of_rows(Shard("none", shards.outline, 0)), source=pools)
     if summed:
         clusters = _checked(method, clusters)
     way = way_of(method, clusters) if summed else Way(False, "")

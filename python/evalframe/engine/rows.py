@@ -70,4 +70,5 @@ def resampled(
     shards = joined([each for each in rows if isinstance(each, Shards)])
     tables.check_columns(shards.outline, exprs, *keys.exprs, cluster)
     with opened(engine) as ready:
+        shards.check_home(ready)
         return resampled_on(ready, shards, bounds, keys, cluster, method, finish, summed=summed)
