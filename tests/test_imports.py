@@ -79,12 +79,27 @@ def loaded_by(code):
     return set(shown.stdout.split())
 
 
-HEAVY = {"numpy", "scipy", "pyarrow", "click", "msgspec", "altair", "matplotlib", "pandas", "dask"}
+HEAVY = {
+    "numpy",
+    "scipy",
+    "pyarrow",
+    "click",
+    "msgspec",
+    "altair",
+    "vl_convert",
+    "matplotlib",
+    "pandas",
+    "dask",
+}
 ROOMS = {f"evalframe.{room}" for room in ("jobs", "report", "testing", "engine", "plot")}
 
 
 def test_import_loads_nothing():
     assert not loaded_by("import evalframe") & (HEAVY | ROOMS | {"polars"})
+
+
+def test_charts_load_altair_when_one_is_drawn():
+    assert not loaded_by("import evalframe as ef; ef.plot.forest") & {"altair", "vl_convert"}
 
 
 def test_a_metric_loads_its_family_only():

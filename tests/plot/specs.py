@@ -2,12 +2,15 @@
 
 import json
 
+_LAST = []
+
 
 def spec_of(chart):
-    """The specification, which must be JSON."""
-    spec = chart.to_dict()
-    json.dumps(spec, allow_nan=False)
-    return spec
+    """The specification, which must be JSON; that of the last chart is kept."""
+    if not _LAST or _LAST[0] is not chart:
+        _LAST[:] = [chart, chart.to_dict()]
+        json.dumps(_LAST[1], allow_nan=False)
+    return _LAST[1]
 
 
 def walk(node):

@@ -14,6 +14,7 @@ from evalframe.core.errors import MissingColumnsError, ParameterError, did_you_m
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.plot.names import cut, joined, labels, visible
+from evalframe.plot.theme import PALETTE
 
 POINTS = 5_000
 """Points that a chart draws at most."""
@@ -80,6 +81,15 @@ def panels(table: pl.DataFrame, keys: Sequence[str], chart: str) -> list[tuple[s
         )
     names = labels(joined(part.select(keys).row(0) for part in parts))
     return list(zip(names, parts, strict=True))
+
+
+def check_models(models: Sequence[object], chart: str) -> None:
+    """ParameterError if there are more models than colours tell apart."""
+    if len(models) > len(PALETTE):
+        raise ParameterError(
+            f"ef.plot.{chart} tells {len(PALETTE)} models apart, and the table has "
+            f"{len(models):,}; filter it to those to compare"
+        )
 
 
 def limits(*columns: pl.Series, include: Sequence[float] = ()) -> list[float]:

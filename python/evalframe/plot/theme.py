@@ -47,6 +47,7 @@ _CONFIG: dict[str, Any] = {
         "domainColor": COUNT,
         "tickColor": COUNT,
         "labelLimit": 260,
+        "labelFlush": False,
     },
     "title": {
         "fontSize": 14,
@@ -111,9 +112,19 @@ def headed(panel: Any, name: str, note: str = "") -> Any:
     if not name:
         return panel
     title = library().TitleParams(
-        text=name, subtitle=note, fontSize=12, subtitleFontSize=11, offset=6, limit=panel.width + 60
+        text=name, subtitle=note, fontSize=12, subtitleFontSize=11, offset=6
     )
     return panel.properties(title=title)
+
+
+def of_models(names: Sequence[str]) -> dict[str, Any]:
+    """The colour and the shape of each model, by the order of names: the same in all charts."""
+    alt = library()
+    domain = list(names)
+    return {
+        "color": alt.Color("model:N", scale=alt.Scale(domain=domain, range=list(PALETTE))),
+        "shape": alt.Shape("model:N", scale=alt.Scale(domain=domain, range=list(SHAPES))),
+    }
 
 
 def panel_width(width: int, panels: int) -> int:
@@ -137,7 +148,7 @@ def finished(chart: Any, title: str, subtitle: Sequence[str], width: float) -> C
 
 
 def _letters(width: float, each: float) -> int:
-    return max(36, int(width / each))
+    return max(56, int(width / each))
 
 
 def interval(level: float | None) -> str:
