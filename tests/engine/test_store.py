@@ -9,8 +9,9 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import partial
 
 import polars as pl
 import pytest
@@ -21,6 +22,8 @@ from evalframe.core.tables import Keys
 from evalframe.engine import journal
 from evalframe.engine import shelf as shelves
 from evalframe.engine import store as stores
+from evalframe.engine.definitions import further
+from evalframe.engine.makers import OfStates
 from evalframe.engine.shards import shards_of
 
 METRICS = [ef.aurc(), ef.per("person", ef.mean("loss")), ef.accuracy("loss", "label")]
@@ -57,7 +60,7 @@ def finished(state):
 
 
 def of_states(*metrics, by="group"):
-    return stores.OfStates([metric.bound for metric in metrics], Keys.of(by), None)
+    return OfStates([metric.bound for metric in metrics], Keys.of(by), None)
 
 
 def run(store, folder, metrics=METRICS, by="group", **given):
@@ -128,6 +131,32 @@ def test_a_delta_table_is_known_by_its_files(tmp_path, store):
     shard(1).write_delta(table, mode="append")
     store.partial(table, METRICS, by="group")
     assert store.explain().select("status", "rows").rows() == [("changed", 80)]
+
+
+def test_rows_of_plans_are_kept_with_what_was_done_to_them(folder, store):
+    def read(losses):
+        keep = pl.col("loss").is_in(losses).map_batches(lambda rows: rows, is_elementwise=True)
+        found = shards_of(folder)
+        parts = [
+            replace(
+                piece,
+                rows=piece.rows.filter(keep),
+                recipe=further(piece.recipe, partial(sorted, losses)),
+            )
+            for piece in stores.pieces_of(found)
+        ]
+        told = store.rows(replace(found, parts=parts), "rows with losses")
+        return told, [*store.explain()["status"]]
+
+    rows, status = read([1])
+    assert status == ["new"] * 3
+    assert_frame_equal(pl.concat(rows), pl.read_parquet(folder).filter(pl.col("loss") == 1))
+    again, status = read([1])
+    assert status == ["reused"] * 3
+    assert all(map(pl.DataFrame.equals, rows, again))
+    others, status = read([1, 0])
+    assert status == ["changed"] * 3
+    assert sum(map(len, others)) == 120
 
 
 def test_large_files_are_kept_in_parts(tmp_path, store, monkeypatch):

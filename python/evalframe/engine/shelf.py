@@ -11,12 +11,11 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b, file_digest
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -27,6 +26,7 @@ from evalframe.engine.definitions import digest, program
 
 if TYPE_CHECKING:
     from evalframe.core.scan import File
+    from evalframe.engine.makers import Maker
     from evalframe.engine.shards import Shard
 
 Status: TypeAlias = Literal["reused", "made", "damaged"]
@@ -36,24 +36,6 @@ SETTLED = 2.0
 
 _WORD = 16
 """Bytes of a name, of a checksum, and of the number of rows."""
-
-
-class Maker(Protocol):
-    """What is made of a shard, and how it adds up. It travels to workers.
-
-    Attributes:
-        definition: The digest of all that decides what is made beside the rows: see `definitions`.
-    """
-
-    @property
-    def definition(self) -> str:
-        """See above. Workers compute it again, to find out if they would make something else."""
-
-    def made(self, shard: Shard) -> tuple[int, bytes]:
-        """The number of rows of the shard, and what is made of it."""
-
-    def added(self, parts: Iterable[bytes]) -> bytes:
-        """The sum of what was made of several shards."""
 
 
 class Seen(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -22,17 +22,16 @@ from evalframe.core.asked import AnyMetric, states_of
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.core.remote import is_remote, location
 from evalframe.core.rows import as_expr
-from evalframe.core.state import N_MISSING, N
-from evalframe.core.state_files import packed, unpacked
-from evalframe.core.state_tables import BLOCK, merged, state_table
-from evalframe.core.states import States
+from evalframe.core.state_files import unpacked
+from evalframe.core.state_tables import state_table
 from evalframe.core.typing import By, IntoExpr
-from evalframe.engine.definitions import definition, recipe_of
+from evalframe.engine.definitions import recipe_of
 from evalframe.engine.journal import Journal
+from evalframe.engine.makers import Maker, OfRows, OfStates, frames_of
 from evalframe.engine.opening import AnyEngine, opened
 from evalframe.engine.protocol import Counted, Task, modules_of, run, tree
 from evalframe.engine.shards import Shard, Shards, shards_of, tasks_of
-from evalframe.engine.shelf import SETTLED, Kept, Maker, Seen, Shelf, look
+from evalframe.engine.shelf import SETTLED, Kept, Seen, Shelf, look
 from evalframe.engine.states import MANY, SECONDS, check_read
 
 if TYPE_CHECKING:
@@ -129,6 +128,18 @@ class StateStore:
         maker = OfStates(metrics, keys, cluster)
         modules = () if engine is None else modules_of(metrics)
         return unpacked(self.added(shards, maker, engine, modules))
+
+    def rows(
+        self, shards: Shards, what: str, engine: AnyEngine | None = None
+    ) -> list[pl.DataFrame]:
+        """The rows of each shard, of plans that leave few, read now or before.
+
+        Args:
+            shards: Shards of `pieces_of`, perhaps with further steps.
+            what: The name of the rows, for the journal.
+            engine: Where shards are read, by default in this process.
+        """
+        return frames_of(self.added(shards, OfRows(what), engine))
 
     def added(
         self,
@@ -241,59 +252,6 @@ def store_of(state: AnyStore) -> StateStore:
     return state if isinstance(state, StateStore) else StateStore(state)
 
 
-@dataclass(frozen=True)
-class OfStates:
-    """Makes states of metrics.
-
-    Attributes:
-        metrics: The metrics with their columns and weights.
-        keys: The group keys.
-        cluster: The cluster whose sums are kept apart.
-    """
-
-    metrics: Sequence[AnyBound]
-    keys: Keys
-    cluster: pl.Expr | None
-
-    @property
-    def definition(self) -> str:
-        """See `Maker`."""
-        return definition(self.metrics, self.keys, self.cluster)
-
-    def made(self, shard: Shard) -> tuple[int, bytes]:
-        """See `Maker`. Each row is in each block, used or missing, so the first one counts all."""
-        states = States.of(shard.scan(), self.metrics, self.keys, self.cluster)
-        state = state_table(states).collect()
-        counts = pl.col(f":{N}") + pl.col(f":{N_MISSING}")
-        rows = state.filter(pl.col(BLOCK).to_physical() == 0).select(counts.sum()).item()
-        return int(rows), packed(state)
-
-    def added(self, parts: Iterable[bytes]) -> bytes:
-        """See `Maker`."""
-        first, *others = parts
-        return packed(merged([unpacked(part) for part in (first, *others)])) if others else first
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """A shard of one file, or of some rows of a large one.
-
-    Attributes:
-        shard: The shard.
-        name: Its path, with its rows if it is not the whole file.
-        known: The file as it was seen, if its size and time tell that it is the same.
-    """
-
-    shard: Shard
-    name: str
-    known: Seen | None = None
-
-    @property
-    def path(self) -> Path:
-        """The path of its file."""
-        return self.shard.files[0].path
-
-
 def pieces_of(shards: Shards) -> list[Shard]:
     """Shards with their recipes, whose bounds depend on their own file only.
 
@@ -323,6 +281,26 @@ def _named(piece: Shard) -> str:
     """The path of a piece, and its rows if it is a part of a file."""
     (file,) = piece.files
     return f"{location(file.path)}{piece.name.removeprefix(file.name)}"
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A shard of one file, or of some rows of a large one.
+
+    Attributes:
+        shard: The shard.
+        name: Its path, with its rows if it is not the whole file.
+        known: The file as it was seen, if its size and time tell that it is the same.
+    """
+
+    shard: Shard
+    name: str
+    known: Seen | None = None
+
+    @property
+    def path(self) -> Path:
+        """The path of its file."""
+        return self.shard.files[0].path
 
 
 def _divided_files(pieces: Sequence[_Piece]) -> dict[Path, _Piece]:
