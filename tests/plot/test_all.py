@@ -17,7 +17,7 @@ each_chart = pytest.mark.parametrize("chart", CHARTS)
 
 HOSTILE = [
     "<script>alert(1)</script>",
-    "a.b[0]:Q datum['a']; ${7*7}\u202eabc\x00\u2028</text>",
+    "\u202ea.b[0]:Q datum['a']; ${7*7}abc\x00\u2028</text>",
     "x" * 10_000,
     None,
 ]
