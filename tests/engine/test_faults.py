@@ -5,6 +5,7 @@
 
 import os
 import random
+import resource
 import signal
 import socket
 import subprocess
@@ -202,7 +203,7 @@ def test_a_driver_that_ends_leaves_nothing_but_the_cluster(dask_engine, tmp_path
     (tmp_path / "driver.py").write_text(DRIVER)
     scratch = tmp_path / "scratch"
     scratch.mkdir()
-    address = dask_engine.client.scheduler.address.replace("tcp", "dask")
+    address = address_of(dask_engine)
     with subprocess.Popen(
         [sys.executable, tmp_path / "driver.py", address, scratch],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
@@ -225,3 +226,50 @@ def wait_until(holds):
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.02)
+
+
+def test_a_job_that_is_killed_has_no_output(dask_engine, tmp_path):
+    """Nor has it rejected records, which are written by workers."""
+    for name in ("shards", "scratch", "out"):
+        (tmp_path / name).mkdir()
+    for number in range(12):
+        items = pl.DataFrame({"participant_id": [number, number], "item": ["a", "b"]})
+        answers = items.with_columns(mode=pl.lit("few"), prediction=1, label=2, confidence=0.5)
+        answers.write_csv(tmp_path / f"shards/{number}.csv")
+    with subprocess.Popen(
+        [
+            *(sys.executable, "-c", "from evalframe.jobs.cli import main; main()"),
+            *("selective", "shards/*.csv", "-o", "out/"),
+            *("--on-invalid", "quarantine", "--metrics", "coverage", "--by", "mode"),
+            *("--engine", address_of(dask_engine), "--scratch", "scratch"),
+        ],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stderr=subprocess.PIPE,
+        text=True,
+    ) as job:
+        wait_until(lambda: dask_engine.client.cluster.scheduler.tasks)
+        job.kill()
+        assert not job.communicate(timeout=30)[1]
+    wait_until(lambda: not any((tmp_path / "scratch").iterdir()))
+    assert not [*(tmp_path / "out").iterdir()]
+    assert len([*tmp_path.rglob("*")]) == 15
+
+
+def test_a_full_disk_is_told_and_leaves_nothing(tmp_path):
+    """A limit on the size of files stands for it."""
+    ROWS.write_parquet(tmp_path / "rows.parquet")
+    store = tmp_path / "states"
+    with opened("processes:1") as engine:
+        limit = Task.of("limit", partial(resource.setrlimit, resource.RLIMIT_FSIZE))
+        run(engine, limit, [(50, resource.RLIM_INFINITY)])
+        with pytest.raises(TaskError, match=r"rows\.parquet: cannot write .*too large.*make room"):
+            ef.evaluate(tmp_path / "rows.parquet", METRICS, engine=engine, state=store)
+        assert not [path for path in store.rglob("*") if path.is_file()]
+        run(engine, limit, [(resource.RLIM_INFINITY, resource.RLIM_INFINITY)])
+        found = ef.evaluate(tmp_path / "rows.parquet", METRICS, engine=engine, state=store)
+    assert_frame_equal(found, ef.evaluate(ROWS, METRICS))
+
+
+def address_of(dask_engine):
+    return dask_engine.client.scheduler.address.replace("tcp", "dask")
