@@ -24,7 +24,7 @@ from evalframe.engine import shelf as shelves
 from evalframe.engine import store as stores
 from evalframe.engine.definitions import further
 from evalframe.engine.makers import OfStates
-from evalframe.engine.shards import shards_of
+from evalframe.engine.shards import Shards, shards_of
 
 METRICS = [ef.aurc(), ef.per("person", ef.mean("loss")), ef.accuracy("loss", "label")]
 
@@ -344,6 +344,9 @@ def test_what_a_store_cannot_do_is_refused(folder, store, tmp_path):
         store.explain()
     with pytest.raises(ef.EvalframeError, match="frame 0 is no file; name files"):
         store.partial([shard(0)], ef.mean("loss"))
+    frame = Shards(["delayed"], pl.Schema({"loss": pl.Float64()}), home="dask")
+    with pytest.raises(ef.EvalframeError, match="a frame of Dask has none of; name files"):
+        store.partial(frame, ef.mean("loss"))
     with pytest.raises(ef.EvalframeError, match="'s3://bucket/states'; name one of a file system"):
         ef.StateStore("s3://bucket/states")
     with pytest.raises(ef.EvalframeError, match="needs column 'los'; the table has"):

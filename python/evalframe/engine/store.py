@@ -258,6 +258,11 @@ def pieces_of(shards: Shards) -> list[Shard]:
     So the next run finds them. Whoever does more with the rows of a piece adds that to its recipe:
     `definitions.further`.
     """
+    if shards.home is not None:
+        raise ParameterError(
+            f"a state store knows shards by the bytes of their files, which a frame of "
+            f"{shards.home.title()} has none of; name files, or compute without a store"
+        )
     return [piece for part in shards.parts for piece in _divided(part)]
 
 
