@@ -34,9 +34,6 @@ BUCKETS = 64
 OWN = ":keys"
 """The number of the keys of a row."""
 
-SECONDS = 10.0
-"""How long an engine may take to show a worker."""
-
 
 @dataclass(frozen=True)
 class Asked:

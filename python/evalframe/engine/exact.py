@@ -158,7 +158,7 @@ def shuffled(
                 "another one; add it to the table first, by with_columns(...)"
             )
     job = Job(metrics, keys)
-    items = shards.batches(engine.check(10.0))
+    items = shards.batches(engine.check())
     modules = modules_of(metrics)
     with shuffle.folder_of(engine) as folder:
         look = Task.of("sample", partial(_sample, job), modules)

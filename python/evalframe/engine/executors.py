@@ -14,7 +14,7 @@ from multiprocessing import current_process, get_context, parent_process
 from pathlib import Path
 from typing import Any
 
-from evalframe.engine.protocol import EngineError, Made, Stream, Task, call
+from evalframe.engine.protocol import SECONDS, EngineError, Made, Stream, Task, call
 
 ONE_THREAD = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 """Environment of workers that we start: they share the cores of one machine."""
@@ -28,7 +28,7 @@ class OnExecutor:
     name: str = "executor"
     scratch: Path | None = None
 
-    def check(self, seconds: float) -> int:
+    def check(self, seconds: float = SECONDS) -> int:
         """The number of its workers."""
         context = getattr(self.executor, "_mp_context", None)
         if context is not None and context.get_start_method() == "fork":

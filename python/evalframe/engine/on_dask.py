@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalframe.core.errors import needing
 from evalframe.engine.executors import ONE_THREAD, environment, refuse_workers
-from evalframe.engine.protocol import EngineError, Made, Stream, Task, call, fatal
+from evalframe.engine.protocol import SECONDS, EngineError, Made, Stream, Task, call, fatal
 
 if TYPE_CHECKING:
     from distributed import Client, Future
@@ -31,7 +31,7 @@ class OnDask:
     name: str = "dask"
     scratch: Path | None = None
 
-    def check(self, seconds: float) -> int:
+    def check(self, seconds: float = SECONDS) -> int:
         """The number of threads of all workers."""
         if self.client.status != "running" or self.client.asynchronous:
             raise EngineError("the Dask client must be open, and not asynchronous")

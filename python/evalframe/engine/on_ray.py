@@ -17,7 +17,7 @@ from typing import Any
 
 from evalframe.core.errors import needing
 from evalframe.engine.executors import ONE_THREAD, environment
-from evalframe.engine.protocol import EngineError, Stream, Task, call, fatal
+from evalframe.engine.protocol import SECONDS, EngineError, Stream, Task, call, fatal
 
 TRIES = 4
 """Workers that may die of one task, as with Dask."""
@@ -45,7 +45,7 @@ class OnRay:
     name: str = "ray"
     scratch: Path | None = None
 
-    def check(self, seconds: float) -> int:
+    def check(self, seconds: float = SECONDS) -> int:
         """The number of CPUs of all nodes."""
         import ray
 

@@ -27,7 +27,7 @@ from evalframe.core.errors import ParameterError, did_you_mean
 from evalframe.engine import on_dask, on_ray
 from evalframe.engine.executors import OnExecutor, processes
 from evalframe.engine.on_dask import OnDask
-from evalframe.engine.protocol import Engine, EngineError
+from evalframe.engine.protocol import SECONDS, Engine, EngineError
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -44,9 +44,6 @@ _NAME = re.compile(
 
 _PATIENCE = 5.0
 """Seconds for a connection."""
-
-_SECONDS = 10.0
-"""How long an engine may take to show a worker."""
 
 _ANSWER = 60.0
 """Seconds for a worker to answer, which may have to be started on a busy machine."""
@@ -87,7 +84,7 @@ def on(engine: str | Executor | Client | Engine, *, scratch: str | Path | None =
 
 
 @contextmanager
-def opened(engine: AnyEngine, seconds: float = _SECONDS) -> Iterator[Engine]:
+def opened(engine: AnyEngine, seconds: float = SECONDS) -> Iterator[Engine]:
     """An engine that answers, with our versions on its workers, for the time of a block.
 
     `EngineError` if it does not answer in time, or a worker lacks evalframe or has another

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from evalframe.core.metric import Metric
     from evalframe.core.per import AnyBound
 
+SECONDS = 10.0
+"""How long an engine may take to show a worker."""
+
 Kind: TypeAlias = Literal["ok", "module", "input", "error"]
 
 
@@ -124,7 +127,7 @@ class Engine(Protocol):
     name: str
     scratch: Path | None
 
-    def check(self, seconds: float) -> int:
+    def check(self, seconds: float = SECONDS) -> int:
         """The number of tasks at a time; `EngineError` if no worker answers within `seconds`."""
 
     def each(

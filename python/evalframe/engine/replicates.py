@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from evalframe.engine.clusters import OWN, SECONDS, Clusters
+from evalframe.engine.clusters import OWN, Clusters
 from evalframe.engine.protocol import Engine, Progress, run, tree
 from evalframe.engine.replicate_sums import (
     Columns,
@@ -222,7 +222,7 @@ def _values(
     progress: Progress | None,
 ) -> Finished:
     """All columns of some groups, computed on an engine, pass by pass."""
-    asked, slots = clusters.asked, engine.check(SECONDS)
+    asked, slots = clusters.asked, engine.check()
     keys = asked.keys.inner
     # A group that has all clusters of its keys needs no list of them.
     every = clusters.members.join(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from evalframe.engine.clusters import SECONDS, Asked, Bucket, Clusters, clusters_of
+from evalframe.engine.clusters import Asked, Bucket, Clusters, clusters_of
 from evalframe.engine.protocol import Engine, Progress, run
 from evalframe.engine.replicate_sums import Columns
 from evalframe.engine.replicates import source_of
@@ -75,7 +75,7 @@ def resampled_on(
     if not (is_poisson and summed) and not by_group:
         return here()
     asked = Asked(tuple(metrics), keys, cluster)
-    clusters = clusters_of(engine, shards.batches(engine.check(SECONDS)), asked, progress)
+    clusters = clusters_of(engine, shards.batches(engine.check()), asked, progress)
     check_read(shards)
     if not clusters.stored:
         return finish(method, asked.of_rows(Shard("none", shards.outline, 0)), source=pools)

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from evalframe.engine.shards import Shard, Shards
     from evalframe.engine.store import StateStore
 
-SECONDS = 10.0
-"""How long an engine may take to show a worker."""
-
 MANY = 32
 """States that are added up by workers first."""
 
@@ -77,7 +74,7 @@ def state_on(
     shards.check_home(engine)
     make = partial(_state, metrics=metrics, keys=keys, cluster=cluster)
     task = Task.of("state", make, modules_of(metrics))
-    parts = run(engine, task, shards.batches(engine.check(SECONDS)), progress)
+    parts = run(engine, task, shards.batches(engine.check()), progress)
     if len(parts) >= MANY:
         parts = [tree(engine, Task.of("merge", _sum), parts, progress=progress)]
     total = merged([unpacked(part) for part in parts])

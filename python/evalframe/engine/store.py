@@ -32,7 +32,7 @@ from evalframe.engine.opening import AnyEngine, opened
 from evalframe.engine.protocol import Counted, Task, modules_of, run, tree
 from evalframe.engine.shards import Shard, Shards, shards_of, tasks_of
 from evalframe.engine.shelf import SETTLED, Kept, Seen, Shelf, look
-from evalframe.engine.states import MANY, SECONDS, check_read
+from evalframe.engine.states import MANY, check_read
 
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
@@ -178,7 +178,7 @@ class StateStore:
             large = _divided_files(pieces)
             seen = dict(zip(large, each("hash", _seen, [*large.values()]), strict=True))
             pieces = [replace(piece, known=seen.get(piece.path, piece.known)) for piece in pieces]
-            slots = 1 if ready is None else ready.check(SECONDS)
+            slots = 1 if ready is None else ready.check()
             sizes = [piece.shard.size for piece in pieces]
             batches = [_Batch(some) for some in tasks_of(pieces, sizes, slots)]
             results = each("state", partial(_of_batch, shelf, maker), batches)

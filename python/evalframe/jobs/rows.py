@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from evalframe.engine.protocol import Engine
     from evalframe.engine.shards import Shard, Shards
 
-_SECONDS = 10.0
-"""How long an engine may take to show a worker."""
-
 
 @dataclass(frozen=True)
 class Rows:
@@ -101,7 +98,7 @@ class Spread(Rows):
     def of(cls, files: Shards, engine: Engine) -> Spread:
         """The rows of these files."""
         table = pl.concat([shard.rows.lazy() for shard in files.parts])
-        return cls(table, engine, files, files.batches(engine.check(_SECONDS)))
+        return cls(table, engine, files, files.batches(engine.check()))
 
     @property
     def is_spread(self) -> bool:
