@@ -113,7 +113,7 @@ def test_partial_adds_up_all_shards(files, threads, monkeypatch):
     assert_frame_equal(one, ef.partial(files, METRICS, engine=threads, **arguments))
     monkeypatch.setattr(shards_module, "_TASK", 1)
     monkeypatch.setattr(shards_module, "_LEAST", 1)
-    monkeypatch.setattr(states_module, "_MANY", 3)
+    monkeypatch.setattr(states_module, "MANY", 3)
     assert_frame_equal(one, ef.partial(files, METRICS, engine=threads, **arguments))
 
 
