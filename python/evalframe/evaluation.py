@@ -52,7 +52,9 @@ def evaluate(
         resample: `ef.Bootstrap(...)`, `ef.Jackknife(...)` or `ef.Linearized(...)`.
         plan: How curves are computed without `resample`: `sorted` sorts the rows once in memory
             and suits nearly unique levels; `levels` adds up rows of equal level first, which
-            streams; `auto` looks at the first rows. The numbers are the same.
+            streams; `auto` looks at the first rows. The numbers are the same. On an engine
+            `sorted` shuffles the rows by group, and those of a large group by ranges of its
+            levels, so that no process holds all; `levels` adds up states in this process.
         engine: Where shards are computed: a Dask client, `"ray"`, an executor, or a name such as
             `"processes:4"`; see `ef.engine.on`. The first argument is then files that all workers
             see, a list of files or frames, or a frame of Dask or Ray. The numbers are the same.
@@ -89,13 +91,13 @@ def evaluate(
     bounds, others = tables.split(exprs)
     tables.check_units(bounds, keys)
     if engine is not None or state is not None:
-        from evalframe.engine.rows import resampled, rows_of, states_of_rows
+        from evalframe.engine.rows import estimated, resampled, rows_of
         from evalframe.resample.uncertainty import spread
 
         rows = rows_of(frame, engine, state)
         if resample is None:
-            states = states_of_rows([rows], exprs, keys, None, engine, state)
-            return estimates_of(states, None).lazy()
+            long = estimated(rows, exprs, keys, plan, engine, state)
+            return tables.finished(long, keys, [bound.name for bound in bounds]).lazy()
         check_independent(bounds, resample)
         if state is not None and resample.cluster is None:
             raise ParameterError(

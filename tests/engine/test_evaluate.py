@@ -152,14 +152,16 @@ def test_a_shard_that_is_damaged_meanwhile_is_named(tmp_path, monkeypatch, task)
     other.write_bytes(b"PAR1 no more")
     first = during(ROWS, lambda: other.exists() and other.replace(file))
     with ThreadPoolExecutor(1) as pool, pytest.raises(TaskError, match=r"state of .*b\.parquet"):
-        ef.evaluate([first, str(file)], ef.aurc(), engine=pool)
+        ef.evaluate([first, str(file)], ef.aurc(), engine=pool, plan="levels")
 
 
 def test_files_that_change_meanwhile_are_an_error(tmp_path):
     ROWS.write_parquet(tmp_path / "a.parquet")
     extra = during(ROWS, lambda: ROWS.write_parquet(tmp_path / "a.parquet", compression="gzip"))
     with ThreadPoolExecutor(1) as pool, pytest.raises(InputError, match=r"a\.parquet was changed"):
-        ef.evaluate([str(tmp_path / "*.parquet"), extra], ef.selective_risk(), engine=pool)
+        ef.evaluate(
+            [str(tmp_path / "*.parquet"), extra], ef.selective_risk(), engine=pool, plan="levels"
+        )
 
 
 def test_files_that_appear_meanwhile_are_told(tmp_path):

@@ -39,7 +39,9 @@ def one_of_each(exprs):
 def sizes(*, large, rows, bucket=20, step=1, few=1 << 30, batch=1 << 19):
     """Other sizes than those of large data."""
     with (
-        mock.patch.multiple(exact, LARGE=large, BUCKET=bucket, _STEP=step, _FEW=few, _BATCH=batch),
+        mock.patch.multiple(
+            exact, LARGE=large, WHOLE=large, BUCKET=bucket, _STEP=step, _FEW=few, _BATCH=batch
+        ),
         mock.patch.object(ranges, "ROWS", rows),
     ):
         yield
@@ -81,7 +83,7 @@ def flat(exprs):
 def shuffled(engine, shards, exprs, by=None):
     keys = Keys.of(by)
     bounds = [expr.bound for expr in exprs]
-    long = exact.shuffled(engine, shards_of(shards), bounds, keys)
+    long = exact.shuffled(engine, shards_of(shards), bounds, keys, tell=str)
     assert not [*engine.scratch.iterdir()]
     return tables.finished(long, keys, [bound.name for bound in bounds])
 
@@ -170,7 +172,7 @@ def test_keys_of_other_rows_are_refused(engine):
 def test_without_a_folder_that_workers_share_the_argument_is_named(engine):
     lonely = OnExecutor(engine.executor)
     with pytest.raises(EngineError, match=r"of executor see; name one: .*scratch="):
-        exact.shuffled(lonely, shards_of([items(3)]), [SOME[0].bound], Keys.of(None))
+        exact.shuffled(lonely, shards_of([items(3)]), [SOME[0].bound], Keys.of(None), tell=str)
 
 
 def test_cuts_part_no_ties_and_follow_the_weight():

@@ -25,16 +25,18 @@ from evalframe.core.rows import columns_read, is_row_level
 from evalframe.core.states import Block, States, share
 from evalframe.core.tables import Keys, side_by_side
 from evalframe.engine import ranges, shuffle
-from evalframe.engine.protocol import Engine, Progress, Task, modules_of, run, tree
+from evalframe.engine.protocol import Engine, Task, modules_of, run, tree
 from evalframe.engine.ranges import OWNER, RANGE, Cuts, Ladder, Piece
+from evalframe.engine.states import check_read
 
 if TYPE_CHECKING:
     from evalframe.engine.shards import Shard, Shards
 
-BUCKET, LARGE = 1 << 19, 1 << 20
-"""Rows of a bucket of groups, about; a group of so many rows goes by ranges."""
+BUCKET, LARGE, WHOLE = 1 << 19, 1 << 20, 1 << 24
+"""Rows of a bucket of groups, about; of a group that goes by ranges; of one that must not be larger
+since it cannot."""
 
-_BATCH = 1 << 19
+_BATCH = 1 << 18
 """Rows that a worker reads and splits at a time, about."""
 
 _STEP = 1 << 10
@@ -129,12 +131,16 @@ class Plan(NamedTuple):
 
     def told(self) -> str:
         """The plan in words."""
-        words = f"rows are shuffled by group into {self.buckets:,} buckets"
+        words = f"rows are shuffled by group into {_counted(self.buckets, 'bucket')}"
         if self.large is None:
             return words
-        count, ranges = len(self.large.groups), self.firsts[-1] - self.buckets
-        groups = f"{count:,} large group{'s' * (count > 1)}"
-        return f"{words}, those of {groups} by {ranges:,} ranges of levels"
+        groups = _counted(len(self.large.groups), "large group")
+        cut = _counted(self.firsts[-1] - self.buckets, "range")
+        return f"{words}, those of {groups} by {cut} of levels"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'s' * (count != 1)}"
 
 
 def shuffled(
@@ -143,8 +149,7 @@ def shuffled(
     metrics: Sequence[AnyBound],
     keys: Keys,
     *,
-    tell: Callable[[str], None] | None = None,
-    progress: Progress | None = None,
+    tell: Callable[[str], None],
 ) -> pl.DataFrame:
     """The long result of metrics of shards, as `core.nested.estimates` has it of rows.
 
@@ -162,22 +167,22 @@ def shuffled(
     modules = modules_of(metrics)
     with shuffle.folder_of(engine) as folder:
         look = Task.of("sample", partial(_sample, job), modules)
-        sample: pl.DataFrame = pl.concat(run(engine, look, items, progress))
+        sample: pl.DataFrame = pl.concat(run(engine, look, items))
         if sample.is_empty():
             return job.of_rows(pl.LazyFrame(schema=shards.schema))
         plan = planned(job, sample)
-        if tell is not None:
-            tell(plan.told())
+        tell(plan.told())
         split = Task.of("split", partial(_split, plan, folder), modules)
-        sums = run(engine, split, [_Numbered(*each) for each in enumerate(items)], progress)
+        sums = run(engine, split, [_Numbered(*each) for each in enumerate(items)])
         where = (folder, len(items), plan.firsts[-1])
         finish = Task.of("finish", partial(_finish, job, *where), modules)
-        longs = run(engine, finish, range(plan.buckets), progress)
+        longs = run(engine, finish, range(plan.buckets))
         if plan.large is not None:
             add = Task.of("add", partial(_added, job), modules)
             of_range = Task.of("range", partial(_range, job, *where), modules)
-            added = tree(engine, add, sums, 64, progress)
-            longs.append(_of_large(engine, plan, added, of_range, shards.schema, progress))
+            added = tree(engine, add, sums, arity=64)
+            longs.append(_of_large(engine, plan, added, of_range, shards.schema))
+    check_read(shards)
     filled: list[pl.DataFrame] = [long for long in longs if long is not None]
     return pl.concat(filled, how="diagonal_relaxed")
 
@@ -209,20 +214,21 @@ def planned(job: Job, sample: pl.DataFrame) -> Plan:
     inner = job.keys.inner
     weight = pl.col(_WEIGHT).sum()
     sizes = sample.group_by(inner).agg(weight) if inner else sample.select(weight)
-    groups = sizes.filter(pl.col(_WEIGHT) >= LARGE)
-    rows = sizes.filter(pl.col(_WEIGHT) < LARGE).select(_WEIGHT).sum().item()
+    nested = next((metric.name for metric in job.metrics if isinstance(metric, Per)), None)
+    most = LARGE if nested is None else WHOLE
+    groups = sizes.filter(pl.col(_WEIGHT) >= most)
+    rows = sizes.filter(pl.col(_WEIGHT) < most).select(_WEIGHT).sum().item()
     buckets = max(1, round(rows / BUCKET))
     if groups.is_empty():
         return Plan(job, buckets, None)
     groups = groups.sort(inner or _WEIGHT).with_row_index(OWNER).drop(_WEIGHT)
     groups = groups.with_columns(pl.col(OWNER).cast(pl.Int64))
-    nested = next((metric.name for metric in job.metrics if isinstance(metric, Per)), None)
     if nested is not None:
         named = groups.select(inner).rename(job.keys.restore()).head(1).to_dicts()
         where = f"such as {named[0]}" if inner else "that of all rows"
         raise ParameterError(
             f"metric {nested!r} is over units, whose rows are not cut into ranges, and a group has "
-            f"more than {LARGE:,} rows, {where}. Round the levels, so that a state is small, or "
+            f"more than {most:,} rows, {where}. Round the levels, so that a state is small, or "
             "evaluate that metric in one process"
         )
     sample = owned(sample, groups, inner).drop_nulls(OWNER)
@@ -297,7 +303,7 @@ def _by_range(
             tables[number] = ranges.sums_by_range(blocks[number], ranged.lazy())
         inside = rows.select(sorted(ladder.columns)).filter(known)
         parts += shuffle.split(inside, numbers[known.to_numpy()], len(cuts.owners))
-    return parts, pl.collect_all(tables)
+    return parts, [table.collect() for table in tables]  # one by one, which takes less memory
 
 
 def _added(job: Job, parts: Sequence[Sequence[pl.DataFrame]]) -> list[pl.DataFrame]:
@@ -331,7 +337,6 @@ def _of_large(
     sums: Sequence[pl.DataFrame],
     of_range: Task,
     schema: pl.Schema,
-    progress: Progress | None,
 ) -> pl.DataFrame:
     """The long result of large groups, from their sums by block and the rows of their ranges."""
     assert plan.large is not None
@@ -342,7 +347,7 @@ def _of_large(
         for piece in ranges.pieces(ladder, blocks, sums, first)
     ]
     parts: dict[int, dict[tuple[int, int], pl.DataFrame]] = {}
-    for piece, found in zip(items, run(engine, of_range, items, progress), strict=True):
+    for piece, found in zip(items, run(engine, of_range, items), strict=True):
         for (number, shape), part in found.items():
             parts.setdefault(number, {})[shape, piece.number] = part
     keys = plan.large.groups.select(job.keys.inner)

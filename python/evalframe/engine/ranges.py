@@ -59,8 +59,9 @@ def ladders_of(blocks: Sequence[Block]) -> list[Ladder]:
         if block.axis is None:
             continue
         axis, columns = _over_rows(block), columns_read(block.columns.values())
+        level = axis.level.meta.undo_aliases()
         for other, ladder in found:
-            if other.level.meta.eq(axis.level):
+            if other.level.meta.undo_aliases().meta.eq(level):
                 same = other.where.meta.eq(axis.where)
                 either = ladder.level if same else pl.coalesce(ladder.level, kernel.level_of(axis))
                 ladder.level = either

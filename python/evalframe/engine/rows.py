@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import polars as pl
 
 from evalframe.core import tables
+from evalframe.core.nested import estimates
 from evalframe.core.states import States, stacked
+from evalframe.engine.choice import estimates_on
 from evalframe.engine.opening import AnyEngine, opened
 from evalframe.engine.shards import Shards, joined, shards_of
 from evalframe.engine.states import collected
 from evalframe.engine.store import AnyStore, store_of
 
 if TYPE_CHECKING:
+    from evalframe.core.states import Plan
     from evalframe.core.tables import Keys
     from evalframe.resample.methods import Method
 
@@ -47,6 +50,24 @@ def states_of_rows(
     store = None if state is None else store_of(state)
     with nullcontext() if engine is None else opened(engine) as ready:
         return collected(ready, shards, bounds, keys, cluster, store=store)
+
+
+def estimated(
+    rows: Rows,
+    exprs: Sequence[pl.Expr],
+    keys: Keys,
+    plan: Plan,
+    engine: AnyEngine | None,
+    state: AnyStore | None = None,
+) -> pl.DataFrame:
+    """The long result of metrics of shards without uncertainty."""
+    if engine is None or state is not None:
+        return estimates(states_of_rows([rows], exprs, keys, None, engine, state))
+    assert isinstance(rows, Shards)
+    bounds = tables.declared(exprs, "its shards do not add up")
+    tables.check_columns(rows.outline, exprs, *keys.exprs)
+    with opened(engine) as ready:
+        return estimates_on(ready, rows, bounds, keys, plan)
 
 
 def resampled(
