@@ -24,6 +24,7 @@ SOURCES = (
     evalframe.rag,
     evalframe.survey,
     evalframe.replication,
+    evalframe.plot,
     humanstudy_bench,
 )
 FAMILIES = ("selective", "rag", "survey", "replication")
@@ -71,6 +72,7 @@ SAME_NAME = {
     "consistency": "of samples of a response; of segments; of directions of tests: three things",
     "contract": "of tables of different columns",
     "prompt": "of questions with documents; of questions to a segment",
+    "rank": "ranks systems; draws the ranks of systems",
     "rate": "of responses; of replicated findings",
     "read_response": "to prompts of different families, by one function of core",
     "response_contract": "tables of different columns",
@@ -196,6 +198,13 @@ VOCABULARY = {
 """Arguments of all families: their types, None apart, and defaults (None for any)."""
 
 OTHERWISE = {
+    **dict.fromkeys(
+        (
+            f"plot.{name} level"
+            for name in ("forest", "noise", "ranks", "reliability", "risk_coverage")
+        ),
+        "of the intervals of a table, which does not have it, to be named",
+    ),
     "ranking.rank level": "by default that of its bootstrap",
     "core.validate on_invalid": "the same two texts, spelt out",
     "selective.compare_at_coverage metrics": "areas and risks at a coverage, by name",

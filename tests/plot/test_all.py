@@ -1,6 +1,7 @@
 """What holds for every chart: names of any kind, numbers of any kind, tables of another kind."""
 
 import json
+import sys
 
 import polars as pl
 import polars.selectors as cs
@@ -82,9 +83,29 @@ def test_long_lines_are_thinned_and_it_is_said():
 
 
 def test_without_altair_the_extra_is_named(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "altair", None)
+    monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(MissingExtraError, match=r"needs altair.*pip install 'evalframe\[plot\]'"):
         ef.plot.risk_coverage(curve(["a"]))
+
+
+class Notebook:
+    """IPython, as far as it is asked whether it runs."""
+
+    @staticmethod
+    def get_ipython():
+        return Notebook
+
+
+def test_charts_are_pictures_in_a_notebook_unless_another_renderer_was_chosen(monkeypatch):
+    import altair as alt
+
+    monkeypatch.setitem(sys.modules, "IPython", Notebook)
+    with alt.renderers.enable("default"):
+        ef.plot.risk_coverage(curve(["a"]))
+        assert alt.renderers.active == "svg"
+    with alt.renderers.enable("mimetype"):
+        ef.plot.risk_coverage(curve(["a"]))
+        assert alt.renderers.active == "mimetype"
 
 
 def test_digits_and_axis_titles():
@@ -92,5 +113,5 @@ def test_digits_and_axis_titles():
     assert names.digits([40.0], 1.0) == 1
     assert names.digits([1e-12], 1.0) == 6
     assert names.Measure.of("<b>").axis == "<b>"
-    assert names.Measure.of("brier_score").axis == "Brier score   ← lower is better"
-    assert names.Measure.of("aurc_gap_pct").axis == "aurc_gap_pct (%)   ← lower is better"
+    assert names.Measure.of("brier_score").axis == "Brier score · ← lower is better"
+    assert names.Measure.of("aurc_gap_pct").axis == "aurc_gap_pct (%) · ← lower is better"

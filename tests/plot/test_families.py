@@ -132,8 +132,8 @@ def test_effects_by_hand():
     lone = far.vstack(far.with_columns(effect_d_human=pl.lit(None, float)))
     many = pl.concat([table] * 20 + [lone])
     told_of_many = told(ef.plot.effects(many))
-    assert "1 tests beyond" in told_of_many
-    assert "3 of 66 tests lack an effect" in told_of_many
+    assert "at the edge: 1 test " in told_of_many
+    assert "Left out: 3 of 66 tests, without both effects" in told_of_many
     with pytest.raises(ParameterError, match="ecs has 2 rows for a panel"):
         ef.plot.effects(table, ecs=pl.concat([ecs, ecs]))
 

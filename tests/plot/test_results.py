@@ -40,7 +40,7 @@ def test_a_forest_by_hand():
         "0.300 [0.250, 0.350]",
         "—",
     ]
-    assert "Area under the risk-coverage curve (aurc)   ← lower is better" in axes(chart)
+    assert "Area under the risk-coverage curve (aurc) · ← lower is better" in axes(chart)
     assert chart.title.text == ["aurc by model"]
     assert told(chart) == (
         "Point: estimate; line: 90% interval over 30 to 31 clusters; 4 rows, best first "

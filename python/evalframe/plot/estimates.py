@@ -20,7 +20,7 @@ from evalframe.plot.frames import (
     taken,
     varying,
 )
-from evalframe.plot.names import MINUS, Measure, cell, cut, digits, labels, whole
+from evalframe.plot.names import MINUS, Measure, cell, cut, digits, labels, some, whole
 
 if TYPE_CHECKING:
     from evalframe.plot.theme import Chart
@@ -89,8 +89,9 @@ def forest(result: Frame, *, level: float | None = None, width: int = 360) -> Ch
     taken(table, "forest", [form.value, *(["left", "right"] if is_difference else [])], _MAKERS)
     measure = form.measure or Measure.of(only(table, "metric", "forest"))
     table, keys, base = _keyed(_valued(table, form), form)
-    differ, same = varying(table, keys)
+    differ, _ = varying(table, keys)
     entry, *others = differ or keys[:1]
+    _, same = varying(table, [key for key in keys if key != entry])
     order = _order(table, entry, measure)
     shown = order.head(ROWS)
     rows = table.join(shown, on=entry, nulls_equal=True).sort(_PLACE)
@@ -206,7 +207,7 @@ def _told(rows: pl.DataFrame, level: float | None, base: str | None, measure: Me
     if len(known):
         parts.append(f"line: {theme.interval(level)}{_clusters(known)}")
     first = {"minimize": "best", "maximize": "best", "none": "highest"}[measure.direction]
-    parts.append(f"{rows[_PLACE].n_unique():,} rows, {first} first")
+    parts.append(f"{some(rows[_PLACE].n_unique(), 'row')}, {first} first")
     lines = ["; ".join(parts)]
     if "tied_with_best" in rows.columns:
         lines.append("Blue: not told apart from the best")

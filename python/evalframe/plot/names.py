@@ -147,8 +147,8 @@ _PHRASE, _AXIS = 60, 80
 """Letters of a phrase, and of an axis title, at most."""
 
 ARROWS = {
-    "minimize": "   ← lower is better",
-    "maximize": "   higher is better →",
+    "minimize": " · ← lower is better",
+    "maximize": " · higher is better →",
     "none": "",
 }
 
@@ -172,6 +172,15 @@ def digits(half_widths: Iterable[float | None], spread: float) -> int:
     if not size or not math.isfinite(size):
         return 3
     return min(6, max(1, 1 - math.floor(math.log10(size))))
+
+
+def some(count: int, noun: str) -> str:
+    """A number of things.
+
+    >>> some(1, "row"), some(1_200, "row")
+    ('1 row', '1,200 rows')
+    """
+    return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
 def number(value: float | None, decimals: int) -> str:

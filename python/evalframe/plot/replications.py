@@ -12,7 +12,7 @@ from evalframe.core.frames import any_frame
 from evalframe.core.typing import Frame
 from evalframe.plot import theme
 from evalframe.plot.frames import POINTS, figures, left_out, limits, panels, taken
-from evalframe.plot.names import cell, labels, number, whole
+from evalframe.plot.names import cell, labels, number, some, whole
 
 if TYPE_CHECKING:
     from evalframe.plot.theme import Chart
@@ -78,9 +78,9 @@ def effects(tests: Frame, *, ecs: Frame | None = None, width: int = 230) -> Char
     lines = "; orange: regression of agents on humans" if scores is not None else ""
     told = [f"{bars}dashed: equal effects{lines}"]
     if outside := int(known[":beyond"].sum()):
-        told.append(f"{outside:,} tests beyond ±{number(limit, 1)} are drawn at the edge")
+        told.append(f"Beyond ±{number(limit, 1)}, at the edge: {some(outside, 'test')}")
     if absent := len(table) - len(known):
-        told.append(f"{absent:,} of {len(table):,} tests lack an effect and are left out")
+        told.append(f"Left out: {absent:,} of {some(len(table), 'test')}, without both effects")
     told += left_out(drawn, len(known), "tests")
     side = min(3, len(charts)) * (width + 70)
     title = "Effects in agents and in humans"
@@ -116,10 +116,10 @@ def _score_of(scores: pl.DataFrame, part: pl.DataFrame, keys: list[str]) -> Any:
 
 def _titled(panel: Any, name: str, score: Any, tests: int) -> Any:
     """The panel with its model and score above it."""
-    note = f"{tests:,} tests"
+    note = some(tests, "test")
     if score is not None:
         ends = score.get("ecs_lower"), score.get("ecs_upper")
-        note = f"ECS {cell(score['ecs'], *ends, 2)}, {score['n_tests']:,} tests"
+        note = f"ECS {cell(score['ecs'], *ends, 2)}, {some(score['n_tests'], 'test')}"
     return theme.headed(panel, name or "All tests", note)
 
 
@@ -250,7 +250,7 @@ def _points(rows: pl.DataFrame, shown: dict[Any, str], names: list[str], width: 
     look = {"color": alt.value(theme.BEST)}
     if len(models) > 1:
         look = theme.of_models(list(label.values()))
-    axis = alt.Axis(title="PAS   higher is better →", tickCount=6)
+    axis = alt.Axis(title="PAS · higher is better →", tickCount=6)
     x = {"scale": alt.Scale(domain=[0, 1], nice=False), "axis": axis}
     y = alt.Y("study:N", scale=alt.Scale(domain=names), title=None)
     half = alt.Chart(pl.DataFrame({"x": [0.5]})).mark_rule(strokeDash=[4, 3], color=theme.REFERENCE)
