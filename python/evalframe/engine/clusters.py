@@ -25,6 +25,7 @@ from evalframe.engine.protocol import Engine, Progress, Task, modules_of, run
 from evalframe.engine.shuffle import buckets_of, read_bucket, split_by_group, write_buckets
 
 if TYPE_CHECKING:
+    from evalframe.core.segments import Floats
     from evalframe.core.tables import Keys
     from evalframe.engine.shards import Shard
 
@@ -99,12 +100,14 @@ class _Found(NamedTuple):
         paths: Their files.
         known: Groups, clusters and units of each block; once for the same units.
         cells: For each block how many groups, units and levels there are.
+        sums: For each block how many sums differ from 0 and from each other.
         entries: For each block how many rows its table has.
     """
 
     paths: tuple[Path, ...]
     known: dict[tuple[str, ...], pl.DataFrame]
     cells: list[int]
+    sums: list[int]
     entries: list[int]
 
 
@@ -112,18 +115,38 @@ def _made(asked: Asked, folder: Path | None, item: Numbered) -> _Found:
     """The states of a shard by group and cluster, on a worker."""
     states = asked.of_rows(item.shard)
     known: dict[tuple[str, ...], pl.DataFrame] = {}
-    cells, paths = [], []
+    cells, sums, paths = [], [], []
     for place, (block, table) in enumerate(zip(states.blocks, states.tables, strict=True)):
         keys = [*asked.keys.inner, *block.units]
         if block.units not in known:
             known[block.units] = table.select(*keys, CLUSTER).unique()
         by_level = [*keys, LEVEL] if block.axis is not None else keys
         cells.append(len(table.select(by_level).unique()) if by_level else 1)
+        sums.append(len(distinct_sums(table, [*block.all_sums])[0]))
         if folder is not None and len(table):
             path = folder / f"{item.number}-{place}"
             split = split_by_group(table, asked.keys.inner, BUCKETS)
             paths.append(write_buckets(path, [split]))
-    return _Found(tuple(paths), known, cells, [len(table) for table in states.tables])
+    entries = [len(table) for table in states.tables]
+    return _Found(tuple(paths), known, cells, sums, entries)
+
+
+def distinct_sums(
+    table: pl.DataFrame, names: Sequence[str]
+) -> tuple[list[Floats], dict[str, int | None]]:
+    """The sums that differ from 0 and from each other, and which of them each name is."""
+    distinct: list[Floats] = []
+    place: dict[str, int | None] = {}
+    for name in names:
+        values = table[name].fill_null(0.0).to_numpy()
+        if not values.any():
+            place[name] = None
+            continue
+        same = (n for n, other in enumerate(distinct) if np.array_equal(other, values))
+        place[name] = number = next(same, len(distinct))
+        if number == len(distinct):
+            distinct.append(values)
+    return distinct, place
 
 
 @dataclass(frozen=True)
@@ -136,6 +159,7 @@ class Clusters:
         known: Groups, clusters and units as tables of states that have no sums; `OWN` numbers the
             groups.
         cells: For each block the most groups, units and levels of a shard.
+        sums: For each block the most sums of a shard that differ.
         entries: For each block the rows of all tables.
         folder: For files between tasks; None if workers see none.
     """
@@ -144,6 +168,7 @@ class Clusters:
     stored: list[Stored]
     known: States[pl.DataFrame]
     cells: list[int]
+    sums: list[int]
     entries: list[int]
     folder: Path | None
 
@@ -239,6 +264,7 @@ def clusters_of(
         ],
         asked.states([kinds[block.units] for block in states.blocks]),
         np.max([each.cells for each in found], axis=0).tolist(),
+        np.max([each.sums for each in found], axis=0).tolist(),
         np.sum([each.entries for each in found], axis=0).tolist(),
         folder,
     )

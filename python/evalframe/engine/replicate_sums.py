@@ -24,6 +24,7 @@ import polars as pl
 
 from evalframe.core.state import LEVEL
 from evalframe.core.states import CLUSTER, Block
+from evalframe.engine.clusters import distinct_sums
 from evalframe.resample import draws
 from evalframe.resample.contraction import GROUP, check_finite
 from evalframe.resample.draws import GROUPS
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
     Drawn = Mapping[tuple[tuple[str, ...], bool], bool]
 
-_WEIGHTS = 1 << 22
+_WEIGHTS = 1 << 21
 """Weights held at a time."""
 
 _NEW, _PLACE = ":new", ":place"
@@ -78,8 +79,8 @@ class Columns(NamedTuple):
             result[:, left - first] = group[:, None] != left - 1
         if stop > before:
             begin = max(first, before)
-            rows = draws.poisson_weights(self.method, hashes, begin - before).chunks(stop - begin)
-            result[:, begin - first :] = np.asarray(next(rows)).T
+            drawn = draws.poisson_by_cluster(self.method, hashes, begin - before, stop - before)
+            result[:, begin - first :] = drawn
         return result
 
 
@@ -165,30 +166,19 @@ def _products(of: Pass, block: Block, rows: pl.DataFrame, hashes: draws.Hashes) 
     cell = [GROUP, *block.units, *([LEVEL] if block.axis is not None else [])]
     cells = rows.select(cell).unique()
     number = rows.join(cells.with_row_index(_NEW), on=cell, nulls_equal=True, maintain_order="left")
-    place: dict[str, int | None] = {}
-    distinct: list[Floats] = []
-    for name in block.all_sums:
-        values = rows[name].fill_null(0.0).to_numpy()
-        if not values.any():
-            place[name] = None
-            continue
-        same = (n for n, other in enumerate(distinct) if np.array_equal(other, values))
-        place[name] = next(same, len(distinct))
-        if place[name] == len(distinct):
-            distinct.append(values)
+    distinct, place = distinct_sums(rows, [*block.all_sums])
     # One sparse matrix of all sums, one below the other: cells x sums by clusters.
     entry = number[_NEW].to_numpy().astype(np.int64)
     owner = np.tile(rows[_PLACE].to_numpy().astype(np.int64), len(distinct))
     row = np.concatenate([entry + n * len(cells) for n in range(len(distinct))] or [entry[:0]])
     values = np.concatenate(distinct or [np.zeros(0)])
     shape = (len(cells) * len(distinct), len(hashes))
-    matrix = sparse.csr_array((values, (row, owner)), shape=shape)
-    result = np.empty((len(distinct) * len(cells), of.stop - of.first))
-    step = max(1, _WEIGHTS // max(len(hashes), 1))
-    for first in range(of.first, of.stop, step):
-        stop = min(first + step, of.stop)
-        weights = of.columns.weights(hashes, first, stop)
-        result[:, first - of.first : stop - of.first] = matrix @ weights
+    matrix = sparse.csc_array((values, (row, owner)), shape=shape)
+    result = np.zeros((shape[0], of.stop - of.first))
+    step = max(1, _WEIGHTS // (of.stop - of.first))
+    for begin in range(0, len(hashes), step):
+        weights = of.columns.weights(hashes[begin : begin + step], of.first, of.stop)
+        result += matrix[:, begin : begin + step] @ weights
     arrays = np.split(result, len(distinct)) if distinct else []
     return Sums(cells, place, [narrow(each) for each in arrays])
 

@@ -146,14 +146,13 @@ class Way(NamedTuple):
 
 def way_of(method: Method, clusters: Clusters) -> Way:
     """The way that moves fewer bytes, of those that a method allows."""
-    blocks = clusters.known.blocks
     size = _bytes(clusters.bytes)
     if not isinstance(method, Bootstrap) or method.draws != "poisson":
         what = f"draws={method.draws!r}" if isinstance(method, Bootstrap) else type(method).__name__
         return Way(False, f"{what}: clusters of a group are brought together, {size}")
     columns = Columns.of(method).total
     cells = sum(clusters.cells)
-    numbers = sum(n * len(b.all_sums) for n, b in zip(clusters.cells, blocks, strict=True))
+    numbers = sum(n * sums for n, sums in zip(clusters.cells, clusters.sums, strict=True))
     each = _bytes(8 * numbers * columns)
     estimate = f"{cells:,} cells x {columns:,} draws = {each} a shard (clusters: {size})"
     if reason := _hindrance(method, clusters):

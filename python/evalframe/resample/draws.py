@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -27,6 +28,9 @@ Chunk: TypeAlias = "Floats | Bumped"
 
 _STEP = np.uint64(0x9E3779B97F4A7C15)
 _POISSON_TERMS = 20
+
+_BLOCK = 1 << 15
+"""Hashes that are turned into counts at a time."""
 
 GROUPS = 200
 """Most groups of clusters that are left out for an expanded BCa interval."""
@@ -79,17 +83,41 @@ def bootstrap_weights(method: Bootstrap, ids: pl.Series) -> Weights:
     return Weights(method.n, clusters, counts)
 
 
-def poisson_weights(method: Bootstrap, hashes: Hashes, first: int = 0) -> Weights:
-    """Poisson(1) weights of clusters by the hashes of their ids, from a replicate on."""
-    cdf = _poisson_cdf()
+def poisson_weights(method: Bootstrap, hashes: Hashes) -> Weights:
+    """Poisson(1) weights of clusters by the hashes of their ids."""
 
     def counts(chunk: int) -> Iterator[Chunk]:
-        for begin in range(first, method.n, chunk):
-            rows = min(chunk, method.n - begin)
-            uniform = uniform_draws(method.seed, begin, rows, hashes)
-            yield np.searchsorted(cdf, uniform, side="right").astype(np.float64)
+        for first in range(0, method.n, chunk):
+            rows = min(chunk, method.n - first)
+            yield poisson_counts(_streams(method.seed, first, rows), _keys(hashes))
 
-    return Weights(method.n - first, len(hashes), counts, hashes)
+    return Weights(method.n, len(hashes), counts, hashes)
+
+
+def poisson_by_cluster(method: Bootstrap, hashes: Hashes, first: int, stop: int) -> Floats:
+    """The same weights of some replicates, clusters by replicates."""
+    return poisson_counts(_keys(hashes), _streams(method.seed, first, stop - first))
+
+
+def poisson_counts(left: Hashes, right: Hashes) -> Floats:
+    """A Poisson(1) number for each pair of numbers, a hash of both."""
+    # The first 16 bits of a hash tell the count, unless a step of the distribution function lies
+    # among the hashes that begin with them. A block's numbers stay in the cache.
+    cdf = _poisson_cdf()
+    steps = np.searchsorted(cdf, np.arange((1 << 16) + 1) * 2.0**-16, side="right")
+    table = np.where(np.diff(steps) > 0, -1, steps[:-1]).astype(np.int8)
+    result = np.empty((len(left), len(right)))
+    wide = max(1, min(len(right), _BLOCK))
+    high = _BLOCK // wide
+    for top, begin in product(range(0, len(left), high), range(0, len(right), wide)):
+        here = slice(top, top + high), slice(begin, begin + wide)
+        bits = _mix(left[here[0], None] ^ right[here[1]])
+        counts = table[bits >> np.uint64(48)]
+        row, column = np.nonzero(counts < 0)
+        unclear = _uniform(bits[row, column])
+        counts[row, column] = np.searchsorted(cdf, unclear, side="right")
+        result[here] = counts
+    return result
 
 
 def times_drawn(drawn: Ints, clusters: int) -> Floats:
@@ -201,18 +229,33 @@ def stable_hash(ids: pl.Series) -> Hashes:
 
 def uniform_draws(seed: int, first: int, rows: int, keys: Hashes) -> Floats:
     """Uniforms in [0, 1), each a hash of seed, replicate and key."""
+    return _uniform(_mix(_streams(seed, first, rows)[:, None] ^ _keys(keys)))
+
+
+def _streams(seed: int, first: int, rows: int) -> Hashes:
+    """A number for each replicate."""
     replicate = np.arange(first, first + rows, dtype=np.uint64)
-    stream = _mix(_mix(np.array([seed], dtype=np.uint64)) + replicate * _STEP)
-    bits = _mix(stream[:, None] ^ _mix(keys + _STEP)[None, :])
+    return _mix(_mix(np.array([seed], dtype=np.uint64)) + replicate * _STEP)
+
+
+def _keys(keys: Hashes) -> Hashes:
+    """A number for each key."""
+    return _mix(keys + _STEP)
+
+
+def _uniform(bits: Hashes) -> Floats:
     return (bits >> np.uint64(11)).astype(np.float64) * 2.0**-53
 
 
 def _mix(x: Hashes) -> Hashes:
     """The finaliser of splitmix64."""
     x = x + _STEP
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
+    x ^= x >> np.uint64(30)
+    x *= np.uint64(0xBF58476D1CE4E5B9)
+    x ^= x >> np.uint64(27)
+    x *= np.uint64(0x94D049BB133111EB)
+    x ^= x >> np.uint64(31)
+    return x
 
 
 def _poisson_cdf() -> Floats:
