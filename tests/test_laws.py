@@ -152,6 +152,12 @@ def test_shards_add_up(frame, by, weight):
 
 
 @examples(2)
+@given(EXACT, KEYS, st.sampled_from([None, "weight"]))
+def test_parts_can_be_taken_away(frame, by, weight):
+    laws.parts_can_be_taken_away(every(weight), frame, by=by)
+
+
+@examples(2)
 @given(EXACT, KEYS)
 def test_integer_weights_repeat_rows(frame, by):
     laws.integer_weights_repeat_rows(every(), frame, by=by)

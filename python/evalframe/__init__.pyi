@@ -39,6 +39,7 @@ from evalframe.evaluation import (
     finish as finish,
     merge as merge,
     partial as partial,
+    retract as retract,
 )
 from evalframe.logs.checking import check_logs as check_logs
 from evalframe.logs.every_eval_ever.reading import read_every_eval_ever as read_every_eval_ever

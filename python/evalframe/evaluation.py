@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import polars as pl
 
@@ -235,6 +235,49 @@ def _merged(*shards: Frame | Foreign) -> pl.DataFrame:
     from evalframe.core.state_tables import merged
 
     return merged(cast("Sequence[Frame]", shards))
+
+
+@like_input
+def retract(
+    state: Frame, part: Frame | None = None, *, cluster: Sequence[Any] | None = None
+) -> pl.LazyFrame:
+    """Take the rows of a part from a state, as if they had never been added.
+
+    Sums are subtracted, and metrics are computed from what is left. Groups and levels without rows
+    go. Where subtraction would leave too few digits, that is an error, not a number.
+
+    Args:
+        state: Result of `partial` or `merge`.
+        part: The state of the rows to take away, made by the same `partial(...)`.
+        cluster: In place of a part: the ids of whole clusters, if the state keeps them apart.
+
+    Returns:
+        A state; of a LazyFrame it is lazy.
+
+    Raises:
+        ParameterError: The part is of other metrics or holds rows that the state does not, a
+            cluster is not there, or the sums that are left would have lost their digits: of those
+            groups, which are named, the rows must be evaluated anew.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> days = [pl.DataFrame({"loss": [0.5, 0.0]}), pl.DataFrame({"loss": [1.0]})]
+        >>> first, second = (ef.partial(day, ef.selective_risk()) for day in days)
+        >>> left = ef.retract(ef.merge(first, second), second)
+        >>> ef.finish(left).select("estimate", "n").rows()
+        [(0.25, 2)]
+    """
+    from evalframe.core import retraction, tables
+
+    if (part is None) == (cluster is None):
+        raise ParameterError(
+            "retract takes either the state of a part or the ids of clusters: "
+            "retract(state, part), or retract(state, cluster=[...])"
+        )
+    whole = tables.lazy(state).collect()
+    if part is not None:
+        return retraction.without(whole, tables.lazy(part).collect()).lazy()
+    return retraction.without_clusters(whole, cluster or []).lazy()
 
 
 @like_input

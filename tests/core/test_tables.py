@@ -227,13 +227,14 @@ def of_version(state, version):
     return in_words(state).with_columns(pl.col(":block").replace(marks, changed))
 
 
-@pytest.mark.parametrize("change", [in_words, lambda state: of_version(state, 2)])
-def test_states_in_words_and_of_the_version_before_are_read(change):
+@pytest.mark.parametrize("version", [2, 3, 4])
+def test_states_in_words_and_of_the_versions_before_are_read(version):
     shards = [ef.partial(s, METRICS, by="model", cluster="person") for s in (ITEMS[:4], ITEMS[4:])]
-    changed = [change(shard) for shard in shards]
-    for states in (changed, [changed[0], shards[1]]):
+    changed = [of_version(shard, version) for shard in shards]
+    for states in (changed, [changed[0], shards[1]], [shards[0], changed[1]]):
         merged = ef.merge(*states)
-        assert merged.collect_schema() == shards[0].collect_schema()
+        assert merged.columns == shards[0].columns
+        assert (merged.schema == shards[0].schema) == (version == 4)
         same(ef.finish(merged), ef.evaluate(ITEMS, METRICS, by="model"))
 
 

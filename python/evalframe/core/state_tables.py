@@ -16,7 +16,7 @@ import io
 import itertools
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -30,10 +30,15 @@ from evalframe.core.states import CLUSTER, Block, States, Use
 from evalframe.core.tables import Keys
 from evalframe.core.typing import Frame
 
+Header: TypeAlias = dict[str, Any]
+"""The description of a state: version, keys, cluster, metrics, and which of them share a block."""
+
 BLOCK = ":block"
-_VERSION = 3
-_READABLE = (2, 3)
-"""States of version 2 are read for one release."""
+_VERSION, COUNTED = 4, 4
+_READABLE = (2, 3, 4)
+"""States of versions 2 and 3 are read for one release. Only since version 4 does `:n` say of each
+level how many rows stand there, without which no part can be taken from a state.
+"""
 
 _WAITING = 1 << 22
 """Rows of states that are in memory beside their sum, about."""
@@ -43,25 +48,35 @@ def state_table(states: States[pl.LazyFrame]) -> pl.LazyFrame:
     """The public form of states of rows, computed when it is collected."""
     keys, cluster = states.keys, states.cluster
     header = _header(states)
-    public = keys.restore() | ({} if cluster is None else {CLUSTER: cluster})
+    public = _public(keys, cluster)
     groups = {name: states.tables[0].collect_schema()[key] for key, name in public.items()}
     for table, block in zip(states.tables, states.blocks, strict=True):
         groups |= {name: table.collect_schema()[name] for name in block.units}
     sums = {f":{name}": pl.Float64() for block in states.blocks for name in block.all_sums}
-
-    def compute() -> pl.DataFrame:
-        named = [
-            rows.rename(public | {name: f":{name}" for name in block.all_sums})
-            for rows, block in zip(states.collected().tables, states.blocks, strict=True)
-        ]
-        return _one_table(named, header, [*groups], [*sums])
-
     schema = {**groups, BLOCK: _type_of(header), LEVEL: pl.Float64(), **sums}
-    return pl.defer(compute, schema=pl.Schema(schema))
+    return pl.defer(lambda: table_of(states.collected(), header), schema=pl.Schema(schema))
+
+
+def table_of(states: States[pl.DataFrame], header: Header) -> pl.DataFrame:
+    """The public form of states."""
+    public = _public(states.keys, states.cluster)
+    named = [
+        rows.rename(public | {name: f":{name}" for name in block.all_sums})
+        for rows, block in zip(states.tables, states.blocks, strict=True)
+    ]
+    units = [name for block in states.blocks for name in block.units]
+    sums = [f":{name}" for block in states.blocks for name in block.all_sums]
+    groups = dict.fromkeys([*public.values(), *units])
+    return _one_table(named, header, [*groups], [*dict.fromkeys(sums)])
+
+
+def _public(keys: Keys, cluster: str | None) -> dict[str, str]:
+    """The public names of keys and cluster, by their internal ones."""
+    return keys.restore() | ({} if cluster is None else {CLUSTER: cluster})
 
 
 def _one_table(
-    parts: Sequence[pl.DataFrame], header: dict[str, Any], groups: list[str], sums: list[str]
+    parts: Sequence[pl.DataFrame], header: Header, groups: list[str], sums: list[str]
 ) -> pl.DataFrame:
     """The tables of all blocks in turn, each sorted by groups and level."""
     marks = _type_of(header)
@@ -96,23 +111,26 @@ class _Sum:
     """A running sum of states."""
 
     def __init__(self) -> None:
-        self._header: dict[str, Any] | None = None
+        self._header: Header | None = None
         self._first = 0
         self._blocks: list[_BlockSum] = []
         self._kinds: list[pl.DataFrame] = []
 
     def add(self, number: int, state: pl.DataFrame) -> None:
         """Add a state, which must have the metrics, keys and cluster of the others."""
-        header = _read_header(state)
+        header = read_header(state)
         # A shard of version 2 that has no rows has no header.
         if header is not None and self._header is None:
             self._header, self._first = header, number
             self._blocks = [_BlockSum() for _ in header["blocks"]]
-        elif header is not None and header != self._header:
-            raise ParameterError(
-                f"state {number} holds other metrics, keys or clusters than state "
-                f"{self._first}; merge states that were made by the same partial(...)"
-            )
+        elif header is not None and self._header is not None:
+            oldest = min(header["version"], self._header["version"])
+            self._header = self._header | {"version": oldest}
+            if header | {"version": oldest} != self._header:
+                raise ParameterError(
+                    f"state {number} holds other metrics, keys or clusters than state "
+                    f"{self._first}; merge states that were made by the same partial(...)"
+                )
         rows = state.with_columns(_number(state.schema[BLOCK]))
         if all(kind.schema != rows.schema for kind in self._kinds):
             self._kinds.append(rows.clear())
@@ -175,7 +193,7 @@ def _columns(state: pl.DataFrame) -> tuple[list[str], list[str]]:
     return names[:place], names[place + 1 :]
 
 
-def _check_alike(states: Sequence[pl.DataFrame], header: dict[str, Any] | None) -> None:
+def _check_alike(states: Sequence[pl.DataFrame], header: Header | None) -> None:
     """Raise if a key, the cluster or a unit is text in one state and something else in another."""
     schemas = [state.schema for state in states]
     units = {name for schema in schemas for name in schema if name.startswith(":unit")}
@@ -194,7 +212,7 @@ def _check_alike(states: Sequence[pl.DataFrame], header: dict[str, Any] | None) 
 def read_states(table: Frame) -> States[pl.DataFrame]:
     """Split a state table into blocks; ParameterError if it is no state of a known version."""
     state = tables.lazy(table).collect()
-    header = _read_header(state)
+    header = read_header(state)
     if header is None:
         raise ParameterError("the state has no rows, and so does not say what it is a state of")
     numbers = itertools.count()
@@ -203,7 +221,7 @@ def read_states(table: Frame) -> States[pl.DataFrame]:
     keys = Keys.of(header["by"])
     cluster = header["cluster"]
     blocks = [_block(forest.leaves, uses) for uses in header["blocks"]]
-    public = keys.restore() | ({} if cluster is None else {CLUSTER: cluster})
+    public = _public(keys, cluster)
     return States(keys, cluster, forest, blocks, block_tables(state, blocks, public))
 
 
@@ -221,7 +239,7 @@ def block_tables(
     return pl.collect_all(parts)
 
 
-def _header(states: States[pl.LazyFrame]) -> dict[str, Any]:
+def _header(states: States[pl.LazyFrame]) -> Header:
     """The description of the states."""
     uses = [[[use.number, use.axis_number] for use in block.uses] for block in states.blocks]
     return {
@@ -254,7 +272,7 @@ _PLACE = ', "block": '
 """Between what all blocks have in common and the number of the block."""
 
 
-def _type_of(header: dict[str, Any]) -> pl.Enum:
+def _type_of(header: Header) -> pl.Enum:
     """The type of `:block`, whose categories say what the table is a state of."""
     common = json.dumps(header)[:-1]
     return pl.Enum([f"{common}{_PLACE}{number}}}" for number in range(len(header["blocks"]))])
@@ -268,7 +286,7 @@ def _number(dtype: pl.DataType) -> pl.Expr:
     return number.cast(pl.Int64).alias(BLOCK)
 
 
-def _read_header(state: pl.DataFrame) -> dict[str, Any] | None:
+def read_header(state: pl.DataFrame) -> Header | None:
     """The description of the states; None if neither type nor rows have it."""
     if BLOCK not in state.columns:
         raise ParameterError(
@@ -281,7 +299,7 @@ def _read_header(state: pl.DataFrame) -> dict[str, Any] | None:
         raise ParameterError("the table mixes states of different metrics, keys or clusters")
     for text in common:
         try:
-            header: dict[str, Any] = json.loads(text + "}")
+            header: Header = json.loads(text + "}")
         except json.JSONDecodeError:
             raise ParameterError(f"{BLOCK!r} does not say what the table is a state of") from None
         if header.get("version") not in _READABLE:
@@ -289,11 +307,11 @@ def _read_header(state: pl.DataFrame) -> dict[str, Any] | None:
                 f"the state has version {header.get('version')}, this program reads "
                 f"{' and '.join(map(str, _READABLE))}; make it anew with partial(...)"
             )
-        return header | {"version": _VERSION}
+        return header | {"version": max(header["version"], 3)}  # a sum of 2 is written as 3
     return None
 
 
-def _spec(metric: AnyBound) -> dict[str, Any]:
+def _spec(metric: AnyBound) -> Header:
     """A metric as JSON: its name, parameters and columns; of a nested one the tree."""
     if isinstance(metric, Bound):
         return {
@@ -315,7 +333,7 @@ def _spec(metric: AnyBound) -> dict[str, Any]:
     }
 
 
-def _metric(spec: dict[str, Any], numbers: Iterator[int]) -> AnyBound:
+def _metric(spec: Header, numbers: Iterator[int]) -> AnyBound:
     """The metric of a description."""
     if "per" not in spec:
         # The columns of rows are not known here: those of two metrics must not seem equal.

@@ -20,11 +20,12 @@ from evalframe.core.asked import AnyMetric, as_exprs
 from evalframe.core.errors import ParameterError
 from evalframe.core.metric import MetricExpr
 from evalframe.core.per import Node, Per
+from evalframe.core.retraction import RecomputeError
 from evalframe.core.rows import as_expr
 from evalframe.core.states import CLUSTER, Plan, States
 from evalframe.core.tables import Keys
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.evaluation import cluster_of, evaluate, finish, merge, partial
+from evalframe.evaluation import cluster_of, evaluate, finish, merge, partial, retract
 from evalframe.resample.levels import with_levels
 from evalframe.resample.methods import Bootstrap
 from evalframe.resample.nested import contract
@@ -83,6 +84,7 @@ def check_laws(
     for law in (
         expressions_equal_tables,
         shards_add_up,
+        parts_can_be_taken_away,
         integer_weights_repeat_rows,
         zero_weights_remove_rows,
         row_order_does_not_matter,
@@ -139,6 +141,21 @@ def shards_add_up(
             merge(states[-1], merge(*states[:-1]))
         )
     _agree("shards add up", routes, keys, rtol, _COUNTED)
+
+
+def parts_can_be_taken_away(
+    metrics: Metrics, frame: Frame, *, by: By = None, rtol: float = RTOL
+) -> None:
+    """The state of all rows without that of a part = the other rows, or it says why it cannot."""
+    rows, exprs, keys = _opened(metrics, frame, by)
+    for count in (0, len(rows) // 2):
+        left, part = (partial(each, exprs, by=by) for each in (rows[:count], rows[count:]))
+        try:
+            found = finish(retract(merge(left, part), part))
+        except RecomputeError:
+            continue
+        routes: dict[str, Frame] = {"the other rows": finish(left), "retract": found}
+        _agree("parts can be taken away", routes, keys, rtol, _COUNTED)
 
 
 def integer_weights_repeat_rows(
