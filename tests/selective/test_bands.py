@@ -131,6 +131,25 @@ def test_order_of_rows_and_laziness_do_not_matter(simulated):
         assert_frame_equal(made(items), again, abs_tol=1e-12)
 
 
+def test_a_weight_is_a_number_of_items():
+    items = worlds(1, 12, 3).with_columns(twice=pl.lit(2))
+    pairs = (
+        (
+            rc_curve(pl.concat([items] * 2), resample=DRAWN),
+            rc_curve(items, weight="twice", resample=DRAWN),
+        ),
+        (
+            reliability_table(pl.concat([items] * 2), resample=DRAWN),
+            reliability_table(items, weight="twice", resample=DRAWN),
+        ),
+    )
+    for repeated, weighted in pairs:
+        assert_frame_equal(repeated, weighted, check_dtypes=False, abs_tol=1e-12)
+    drawn = ef.Bootstrap(cluster="person", within="half", n=100)
+    halves = items.with_columns(half=pl.col("person") % 2)
+    assert rc_curve(halves, resample=drawn)["band_upper"].is_not_null().any()
+
+
 def test_without_items_there_are_no_rows():
     nothing = worlds(1, 1, 0).clear()
     curve = rc_curve(nothing, by="world", resample=DRAWN)

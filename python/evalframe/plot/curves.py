@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -61,54 +60,38 @@ def risk_coverage(
     table = figures(taken(curve, "risk_coverage", ["coverage", "selective_risk"], maker))
     keys = keys_before(table, "coverage")
     differ, same = varying(table, keys)
-    best = None if optimal is None else _as_keys(optimal, table, keys)
     parts = panels(table, differ, "risk_coverage")
     has_bands = {*_BAND, *_INTERVAL} <= {*table.columns}
     most = POINTS // (len(parts) * (2 + 2 * has_bands))
-    lines = [thinned(part, "selective_risk", most) for _, part in parts]
+    best = None
+    if optimal is not None:
+        columns = [*keys, "coverage", "selective_risk"]
+        best = figures(taken(optimal, "risk_coverage", columns, maker))
     heights = [table["selective_risk"], *(table[end] for end in _BAND if has_bands)]
     top = limits(*heights, include=[0.0])[1]
-    charts: list[Any] = []
-    for (name, part), line in zip(parts, lines, strict=True):
-        other = (
-            None
-            if best is None
-            else best.join(part.select(keys).unique(), on=keys)
-            if keys
-            else best
-        )
-        panel = _risk_panel(line, other, top, width, has_bands=has_bands, named=not charts)
-        charts.append(theme.headed(panel, name))
+    charts, drawn = [], 0
+    for name, part in parts:
+        line, other = thinned(part, "selective_risk", most), best
+        if best is not None and keys:
+            other = best.join(part.select(keys).unique(), on=keys, nulls_equal=True)
+        dotted = None if other is None else thinned(other, "selective_risk", most)
+        charts.append(theme.headed(_risk_panel(line, dotted, top, width), name))
+        drawn += len(line)
     told = ["Line: risk when the surest are answered; lower is better"]
     if has_bands:
         each = theme.interval(level)
         told.append(f"Dark band: {each} at each coverage; light band: for the whole curve at once")
     told.append(
         "Dashed: random order"
-        + ("; dotted: optimal order" if best is not None else "")
+        + "; dotted: optimal order" * (best is not None)
         + "; a curve ends where the system abstains from the rest"
     )
-    told += [*left_out(sum(map(len, lines)), len(table), "points"), *same]
+    told += [*left_out(drawn, len(table), "points"), *same]
     side = min(3, len(charts)) * (width + 70)
     return theme.finished(theme.side_by_side(charts), "Risk at every coverage", told, side)
 
 
-def _as_keys(optimal: Frame, table: pl.DataFrame, keys: Sequence[str]) -> pl.DataFrame:
-    """The optimal curve, which has the keys of the other."""
-    maker = "ef.selective.rc_curve"
-    best = taken(optimal, "risk_coverage", [*keys, "coverage", "selective_risk"], maker)
-    return figures(best)
-
-
-def _risk_panel(
-    line: pl.DataFrame,
-    optimal: pl.DataFrame | None,
-    top: float,
-    width: int,
-    *,
-    has_bands: bool,
-    named: bool,
-) -> Any:
+def _risk_panel(line: pl.DataFrame, optimal: pl.DataFrame | None, top: float, width: int) -> Any:
     """The curve of one group, from the surest item on."""
     alt = theme.library()
     x = {
@@ -125,7 +108,7 @@ def _risk_panel(
         return alt.Chart(safe.drop_nulls()).encode(x=alt.X("x:Q", **x))
 
     layers = []
-    if has_bands:
+    if {*_BAND, *_INTERVAL} <= {*line.columns}:
         for ends, opacity in ((_BAND, 0.16), (_INTERVAL, 0.28)):
             band = drawn(line, x="coverage", low=ends[0], high=ends[1])
             area = band.mark_area(color=theme.BEST, opacity=opacity)

@@ -101,7 +101,9 @@ def forest(result: Frame, *, level: float | None = None, width: int = 360) -> Ch
     width = theme.panel_width(width, len(parts))
     look = _Look(axis, limits(rows[_X], rows[_LOW], rows[_HIGH], include=zero), width, zero)
     charts = [_panel(part, shown[":label"].to_list(), name, look) for name, part in parts]
-    told = _told(rows, level, base, measure)
+    point = "difference" if is_difference else "estimate"
+    point += "" if base is None else f" from {cut(base)}"
+    told = _told(rows, f"Point: {point}", level, measure)
     what = f"Differences in {measure.short}" if is_difference else measure.short
     named = [cut(key) for key in (entry, *others) if key != _ENTRY]
     title = f"{what} by {' and '.join(named)}" if named else what
@@ -133,7 +135,7 @@ def _valued(table: pl.DataFrame, form: _Form) -> pl.DataFrame:
     return valued
 
 
-def _keyed(table: pl.DataFrame, form: _Form) -> tuple[pl.DataFrame, list[str], str | None]:
+def _keyed(table: pl.DataFrame, form: _Form) -> tuple[pl.DataFrame, list[str], Any]:
     """The table with its keys, that of a row first; and the system that differences are from."""
     keys = [k for k in keys_before(table, form.value) if k not in ("rank", "metric")]
     if form.value == "delta":
@@ -197,12 +199,9 @@ def _panel(rows: pl.DataFrame, order: list[str], name: str, look: _Look) -> Any:
     return theme.headed(chart, name)
 
 
-def _told(rows: pl.DataFrame, level: float | None, base: str | None, measure: Measure) -> list[str]:
+def _told(rows: pl.DataFrame, point: str, level: float | None, measure: Measure) -> list[str]:
     """Lines of the subtitle about points, lines and colours."""
-    point = "difference" if _ENTRY in rows.columns and "left" in rows.columns else "estimate"
-    if base is not None:
-        point = f"difference from {cut(base)}"
-    parts = [f"Point: {point}"]
+    parts = [point]
     known = rows.filter(pl.col(_LOW).is_not_null() & pl.col(_HIGH).is_not_null())
     if len(known):
         parts.append(f"line: {theme.interval(level)}{_clusters(known)}")

@@ -95,7 +95,7 @@ def check_models(models: Sequence[object], chart: str) -> None:
 def limits(*columns: pl.Series, include: Sequence[float] = ()) -> list[float]:
     """Ends of an axis that hold all values, with a margin."""
     known = pl.concat([column.cast(pl.Float64) for column in columns]).drop_nulls()
-    values = [*known.to_list(), *include]
+    values = [*known.to_list(), *include] or [0.0, 1.0]
     least, most = min(values), max(values)
     margin = 0.04 * (most - least) or 0.1 * abs(most) or 0.1
     return [least - margin, most + margin]

@@ -6,6 +6,7 @@ Names come from data and may hold anything. They are drawn as data, never as par
 from __future__ import annotations
 
 import math
+import re
 import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -146,6 +147,8 @@ class Measure(NamedTuple):
 _PHRASE, _AXIS = 60, 80
 """Letters of a phrase, and of an axis title, at most."""
 
+_NUMBER = r"-?\d[\d.e+-]*"
+
 ARROWS = {
     "minimize": " · ← lower is better",
     "maximize": " · higher is better →",
@@ -156,7 +159,8 @@ ARROWS = {
 def _of_label(name: str, known: Mapping[str, Metric]) -> Metric | None:
     """The metric whose output name, with parameters in it, this is."""
     for metric in known.values():
-        if metric.label and name.startswith(metric.label.partition("{")[0]):
+        head, brace, _ = (metric.label or "").partition("{")
+        if brace and re.fullmatch(re.escape(head) + _NUMBER, name):
             return metric
     return None
 

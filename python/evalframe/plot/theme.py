@@ -17,7 +17,7 @@ from evalframe.plot.names import visible
 if TYPE_CHECKING:
     import altair as alt
 
-Chart: TypeAlias = "alt.LayerChart | alt.ConcatChart"
+Chart: TypeAlias = "alt.LayerChart | alt.ConcatChart | alt.VConcatChart"
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down")
