@@ -94,19 +94,16 @@ def test_another_process_with_other_hashes_gives_the_same():
         "print(definition(bounds, Keys.of(['g', pl.col('h').is_in(['a', 'b'])]), pl.col('c')))\n"
         "print(program())"
     )
-    told = {
-        subprocess.run(
-            [sys.executable, "-c", code],
-            capture_output=True,
-            text=True,
-            check=True,
-            env=os.environ | {"PYTHONHASHSEED": seed},
-        ).stdout
-        for seed in ("1", "2")
-    }
+    told = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"PYTHONHASHSEED": "1" if sys.flags.hash_randomization else "random"},
+    ).stdout
     bounds = [ef.per("u", ef.accuracy(), weight="w").bound, ef.aurc().bound]
     keys = Keys.of(["g", pl.col("h").is_in(["a", "b"])])
-    assert told == {f"{definition(bounds, keys, pl.col('c'))}\n{program()}\n"}
+    assert told == f"{definition(bounds, keys, pl.col('c'))}\n{program()}\n"
 
 
 PYTHON = pl.col("x").map_batches(lambda x: x, return_dtype=pl.Float64, is_elementwise=True)
