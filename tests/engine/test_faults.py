@@ -37,6 +37,7 @@ ROWS = pl.DataFrame(
         "loss": [n * 11 % 30 / 30 for n in range(120)],
     }
 )
+WITH_PATH = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
 METRICS = [ef.aurc(), ef.selective_risk()]
 
 
@@ -112,6 +113,19 @@ def test_an_executor_restarts_no_worker():
         evaluated(shards(faulty.die), engine)
 
 
+def test_a_program_is_told_that_workers_import_it(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import evalframe as ef, polars as pl\n"
+        "ef.evaluate([pl.DataFrame({'loss': [0.5]})], ef.mean('loss'), engine='processes:1')\n"
+    )
+    shown = subprocess.run([sys.executable, program], env=WITH_PATH, capture_output=True, text=True)
+    assert shown.stderr.splitlines()[-1].endswith(
+        "EngineError: no worker of the executor comes up; workers import your program: put what "
+        "it does under if __name__ == '__main__':"
+    )
+
+
 USERS = """
 import evalframe as ef
 
@@ -164,6 +178,20 @@ def test_a_cluster_without_workers_is_told():
         evaluated(shards(), client)
 
 
+def test_a_scheduler_that_ends_is_told():
+    from distributed import Client, LocalCluster
+
+    dashboard = {"dashboard_address": "127.0.0.1:0"}
+    with (
+        LocalCluster(n_workers=1, processes=False, protocol="tcp", **dashboard) as cluster,
+        Client(cluster.scheduler_address, timeout="1s") as client,
+        opened(client) as engine,
+    ):
+        work = Task.of("work", partial(faulty.linger, 0.05))
+        with pytest.raises(EngineError, match=r"^the scheduler at tcp.*connection-lost"):
+            run(engine, work, range(100), lambda *told: told[1] == 2 and cluster.close())
+
+
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
@@ -206,7 +234,7 @@ def test_a_driver_that_ends_leaves_nothing_but_the_cluster(dask_engine, tmp_path
     address = address_of(dask_engine)
     with subprocess.Popen(
         [sys.executable, tmp_path / "driver.py", address, scratch],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env=WITH_PATH,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -244,7 +272,7 @@ def test_a_job_that_is_killed_has_no_output(dask_engine, tmp_path):
             *("--engine", address_of(dask_engine), "--scratch", "scratch"),
         ],
         cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env=WITH_PATH,
         stderr=subprocess.PIPE,
         text=True,
     ) as job:

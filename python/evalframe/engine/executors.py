@@ -19,6 +19,9 @@ from evalframe.engine.protocol import SECONDS, EngineError, Made, Stream, Task, 
 ONE_THREAD = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 """Environment of workers that we start: they share the cores of one machine."""
 
+GUARD = "workers import your program: put what it does under if __name__ == '__main__':"
+"""What to do if workers that are spawned do not come up."""
+
 
 @dataclass
 class OnExecutor:
@@ -45,7 +48,7 @@ class OnExecutor:
         try:
             return {self.name: self.executor.submit(function, *args).result()}
         except BrokenProcessPool as error:
-            raise _dead() from error
+            raise EngineError(f"no worker of the executor comes up; {GUARD}") from error
         except Exception as error:
             return {self.name: error}
 
@@ -58,7 +61,10 @@ class OnExecutor:
             for future in as_completed(places):
                 yield places[future], future.result()
         except BrokenProcessPool as error:
-            raise _dead() from error
+            raise EngineError(
+                "a worker of the executor died, and it restarts none; use Dask or Ray, or run "
+                "again with a state store, which keeps finished shards"
+            ) from error
         finally:
             for future in places:
                 future.cancel()
@@ -88,10 +94,7 @@ def spawned(workers: int) -> ProcessPoolExecutor:
 def refuse_workers() -> None:
     """Raise EngineError where a worker imports the program that has started it."""
     if getattr(current_process(), "_inheriting", False):
-        raise EngineError(
-            "workers import this program to begin with, so it would start workers without end; "
-            "put what it does under: if __name__ == '__main__':"
-        )
+        raise EngineError(f"workers do not start workers; {GUARD}")
 
 
 @contextmanager
@@ -118,10 +121,3 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)  # a killed parent ends no pool
-
-
-def _dead() -> EngineError:
-    return EngineError(
-        "a worker of the executor died, and it restarts none; use Dask or Ray, or run again with "
-        "a state store, which keeps finished shards"
-    )

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evalframe.core.errors import needing
-from evalframe.engine.executors import ONE_THREAD, environment, refuse_workers
+from evalframe.engine.executors import GUARD, ONE_THREAD, environment, refuse_workers
 from evalframe.engine.protocol import SECONDS, EngineError, Made, Stream, Task, call, fatal
 
 if TYPE_CHECKING:
@@ -85,7 +85,10 @@ class OnDask:
                     elif future.status == "error":
                         raise EngineError(f"{task.name} of {items[place]}: {made[1]}")
                     else:
-                        raise EngineError(f"{self._scheduler} is gone ({made}); run again")
+                        raise EngineError(
+                            f"{self._scheduler} gave up tasks ({getattr(made, 'reason', made)}); see that it runs, "
+                            "and run again"
+                        )
         finally:
             if self.client.status == "running":
                 self.client.unsubscribe_topic(_EVENTS)
@@ -134,15 +137,16 @@ def started(workers: int, folder: Path) -> Iterator[OnDask]:
     with needing("dask", "a Dask cluster"):
         from distributed import Client, LocalCluster
     refuse_workers()
-    with (
-        environment(ONE_THREAD),
-        LocalCluster(
-            n_workers=workers,
-            threads_per_worker=1,
-            dashboard_address="127.0.0.1:0",  # it listens in any case, so at a port of its own
-            silence_logs=50,
-            local_directory=str(folder),
-        ) as cluster,
-        Client(cluster, set_as_default=False) as client,
-    ):
-        yield OnDask(client, "dask")
+    with environment(ONE_THREAD):
+        try:
+            cluster = LocalCluster(
+                n_workers=workers,
+                threads_per_worker=1,
+                dashboard_address="127.0.0.1:0",  # it listens in any case: at a port of its own
+                silence_logs=50,
+                local_directory=str(folder),
+            )
+        except RuntimeError as error:
+            raise EngineError(f"Dask does not start here ({error}); {GUARD}") from error
+        with cluster, Client(cluster, set_as_default=False) as client:
+            yield OnDask(client, "dask")
