@@ -264,6 +264,11 @@ def test_shards_add_up_to_the_whole(answers, call):
     expected = pl.read_parquet("all.parquet")
     assert_frame_equal(pl.read_parquet("merged.parquet"), expected)
     assert_frame_equal(pl.read_parquet("finished.parquet"), expected)
+    call("retract", "whole.parquet", "two.state.parquet", "-o", "left.parquet", "-q")
+    call("finish", "left.parquet", "-o", "left.finished.parquet", "-q")
+    call("finish", "one.state.parquet", "-o", "one.finished.parquet", "-q")
+    one = pl.read_parquet("one.finished.parquet")
+    assert_frame_equal(pl.read_parquet("left.finished.parquet"), one)
     record = read_provenance("merged.parquet")
     assert record["job"]["verb"] == "finish"
     assert "columns" not in record["job"]
@@ -276,6 +281,7 @@ def test_shards_add_up_to_the_whole(answers, call):
     [
         (["partial", "answers.parquet", "-o", "s.csv"], "a state is written as Parquet"),
         (["merge", "answers.parquet"], "a state is written as Parquet; name it (-o STATE"),
+        (["retract", "answers.parquet", "-o", "s.parquet"], "retract takes two states, the whole"),
         (["finish", "answers.parquet"], "has no column ':block', so it is no state"),
         (["merge", "answers.parquet", "-o", "answers.parquet"], "is one of the inputs"),
         (["finish", "*.parquet", "answers.parquet"], "named twice; name each of the states once"),

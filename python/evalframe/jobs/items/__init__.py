@@ -257,6 +257,14 @@ class MergeJob(StatesJob, frozen=True, kw_only=True, tag_field="family", tag="it
     verb: Literal["merge"] = "merge"
 
 
+class RetractJob(StatesJob, frozen=True, kw_only=True, tag_field="family", tag="items"):
+    """A job of `evalframe retract`: of two states the first without the second."""
+
+    unused: ClassVar = (*StatesJob.unused, "bootstrap")
+
+    verb: Literal["retract"] = "retract"
+
+
 FAMILY = Family(
     name="items",
     subject="Any table or log",
@@ -292,13 +300,18 @@ FAMILY = Family(
             Lazy("evalframe.jobs.items.run:merge"),
             Lazy("evalframe.jobs.items.run:STATES"),
         ),
+        "retract": Verb(
+            RetractJob,
+            Lazy("evalframe.jobs.items.run:retract"),
+            Lazy("evalframe.jobs.items.run:STATES"),
+        ),
         "finish": Verb(
             FinishJob,
             Lazy("evalframe.jobs.items.run:finish"),
             Lazy("evalframe.jobs.items.run:TABLES"),
         ),
     },
-    shortcuts=("evaluate", "compare", "rank", "partial", "merge", "finish"),
+    shortcuts=("evaluate", "compare", "rank", "partial", "merge", "retract", "finish"),
     demo=Demo(
         question="Which system is better, and is that certain?",
         reading="mean_score_per_sample_id: the mean over the samples of the share of epochs that "

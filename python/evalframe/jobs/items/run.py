@@ -11,7 +11,7 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.core.contract import Report
-from evalframe.core.errors import OutputError, ParameterError
+from evalframe.core.errors import InputError, OutputError, ParameterError
 from evalframe.core.metric import MetricExpr
 from evalframe.core.scan import find, open_files, reading
 from evalframe.jobs.family import Outcome
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         MergeJob,
         PartialJob,
         RankJob,
+        RetractJob,
         StatesJob,
     )
 
@@ -96,6 +97,20 @@ def merge(job: MergeJob, place: Place) -> Outcome:
     opened, shards = _opened(job, place)
     with reading(", ".join(job.items), "is it whole?"):
         state = ef.merge(*shards).lazy().collect()
+    return _of_state(_outcome(job, opened, state, *STATES))
+
+
+def retract(job: RetractJob, place: Place) -> Outcome:
+    """The first state without the second."""
+    _check_state(place)
+    opened, states = _opened(job, place)
+    if len(states) != 2:
+        raise InputError(
+            f"retract takes two states, the whole and its part, and found {len(states)}; add up "
+            "several parts by `evalframe merge` first"
+        )
+    with reading(", ".join(job.items), "is it whole?"):
+        state = ef.retract(*states).lazy().collect()
     return _of_state(_outcome(job, opened, state, *STATES))
 
 
