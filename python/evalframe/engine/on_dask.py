@@ -60,7 +60,7 @@ class OnDask:
 
     def stream(self, task: Task, items: Sequence[Any]) -> Stream:
         """Submit all at once, which costs less than a window: results are small."""
-        from distributed import KilledWorker, as_completed
+        from distributed import as_completed
 
         futures = self._submitted(task, items)
         places = {future.key: place for place, future in enumerate(futures)}
@@ -78,17 +78,9 @@ class OnDask:
             for batch in finished.batches():
                 for future, made in batch:
                     place = places[future.key]
-                    if future.status == "finished":
-                        yield place, made._replace(tries=1 + again[future.key])
-                    elif future.status == "error" and isinstance(made[1], KilledWorker):
-                        raise EngineError(fatal(task, items[place], made[1].allowed_failures + 1))
-                    elif future.status == "error":
-                        raise EngineError(f"{task.name} of {items[place]}: {made[1]}")
-                    else:
-                        raise EngineError(
-                            f"{self._scheduler} gave up tasks ({getattr(made, 'reason', made)}); see that it runs, "
-                            "and run again"
-                        )
+                    if future.status != "finished":
+                        raise self._error(task, items[place], future, made)
+                    yield place, made._replace(tries=1 + again[future.key])
         finally:
             if self.client.status == "running":
                 self.client.unsubscribe_topic(_EVENTS)
@@ -104,6 +96,20 @@ class OnDask:
             key = f"evalframe-{task.name}"
             futures = self.client.map(call, [task] * len(items), items, pure=False, key=key)
         return futures
+
+    def _error(self, task: Task, item: Any, future: Future[Made], reason: Any) -> EngineError:
+        """Why there is no result: its workers died, it was given up, or anything else."""
+        from distributed import KilledWorker
+
+        if future.status != "error":
+            given_up = getattr(reason, "reason", reason)
+            return EngineError(
+                f"{self._scheduler} gave up tasks ({given_up}); see that it runs, and run again"
+            )
+        _, error, _ = reason
+        if isinstance(error, KilledWorker):
+            return EngineError(fatal(task, item, error.allowed_failures + 1))
+        return EngineError(f"{self._scheduler} failed ({error}); run again")
 
     @property
     def _scheduler(self) -> str:
