@@ -60,6 +60,9 @@ def rank(
         metric: A metric that declares a state, flat or `ef.per(...)`.
         between: Column or expression whose values are the systems.
         resample: `ef.Bootstrap(cluster=...)` with the clusters that systems share, such as items.
+            Draws `within` strata of m clusters show (m - 1) / m of the variance: with two or three
+            items each, rank sets and `tied_with_best` are too narrow to rely on. Take coarser
+            strata, or none.
         by: Group keys; each group has its ranks.
         weight: How often each row counts.
         best: Which end is the best; by default the metric's direction says it.

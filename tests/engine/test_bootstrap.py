@@ -103,6 +103,14 @@ def test_groups_are_finished_where_their_clusters_are(engine, told, monkeypatch,
     assert "brought together" in told[0]
 
 
+@pytest.mark.parametrize("draws", ["poisson", "counter"])
+def test_other_processes(process_engine, monkeypatch, draws):
+    monkeypatch.setattr(resampling, "_HERE", 0)
+    options = {"interval": "expanded", "progress": lambda done, total: None}
+    method = ef.Bootstrap(cluster="person", n=20, draws=draws, **options)
+    check_evaluated(process_engine, NESTED, "model", method)
+
+
 def test_units_that_are_drawn_whole(engine, told):
     method = poisson(cluster="task", interval="expanded")
     check_evaluated(engine, NESTED, "model", method)

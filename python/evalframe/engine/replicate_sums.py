@@ -62,7 +62,8 @@ class Columns(NamedTuple):
     def of(cls, method: Bootstrap) -> Columns:
         """Those that the interval needs."""
         needs = INTERVALS[method.interval].needs
-        return cls(method, GROUPS if needs == "groups" else 0)
+        # A callback of this process does not travel.
+        return cls(replace(method, progress=None), GROUPS if needs == "groups" else 0)
 
     @property
     def total(self) -> int:
