@@ -11,6 +11,7 @@ from evalframe.core.typing import Frame
 from evalframe.plot import theme
 from evalframe.plot.frames import (
     POINTS,
+    check_points,
     figures,
     keys_before,
     left_out,
@@ -155,7 +156,7 @@ def reliability(table: Frame, *, level: float | None = None, width: int = 230) -
 
     Raises:
         MissingColumnsError: The table is no reliability table.
-        ParameterError: It has no rows, or too many groups.
+        ParameterError: It has no rows, or too many bins or groups.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -166,6 +167,7 @@ def reliability(table: Frame, *, level: float | None = None, width: int = 230) -
     """
     bins = figures(taken(table, "reliability", _NEEDED, "ef.selective.reliability_table"))
     differ, same = varying(bins, keys_before(bins, "bin"))
+    check_points(len(bins), "reliability", "bins", "groups, or make it with fewer bins")
     parts = panels(bins, differ, "reliability")
     most = max(bins["n"].to_list())
     charts = [theme.headed(_bins_panel(part, most, width), name) for name, part in parts]

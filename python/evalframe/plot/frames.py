@@ -92,6 +92,15 @@ def check_models(models: Sequence[object], chart: str) -> None:
         )
 
 
+def check_points(number: int, chart: str, points: str, what: str) -> None:
+    """ParameterError if there is more to draw than a chart holds."""
+    if number > POINTS:
+        raise ParameterError(
+            f"ef.plot.{chart} would draw {number:,} {points}, more than {POINTS:,}; filter the "
+            f"table to fewer {what}"
+        )
+
+
 def limits(*columns: pl.Series, include: Sequence[float] = ()) -> list[float]:
     """Ends of an axis that hold all values, with a margin."""
     known = pl.concat([column.cast(pl.Float64) for column in columns]).drop_nulls()

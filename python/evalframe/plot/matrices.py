@@ -11,14 +11,11 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.frames import any_frame
 from evalframe.core.typing import Frame
 from evalframe.plot import theme
-from evalframe.plot.frames import figures, keys_before, only, panels, taken, varying
+from evalframe.plot.frames import check_points, figures, keys_before, only, panels, taken, varying
 from evalframe.plot.names import MINUS, Measure, cell, digits, labels, number, whole
 
 if TYPE_CHECKING:
     from evalframe.plot.theme import Chart
-
-SYSTEMS = 60
-"""Systems of a matrix at most."""
 
 ALPHA = 0.05
 """Adjusted p-values below it tell a pair apart."""
@@ -44,8 +41,7 @@ def pairs(comparison: Frame) -> Chart:
 
     Raises:
         MissingColumnsError: The table is no comparison.
-        ParameterError: It has several metrics, no rows, no difference, more than 60 systems, or too
-            many groups.
+        ParameterError: It has several metrics, no rows, no difference, or too many systems.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -63,6 +59,7 @@ def pairs(comparison: Frame) -> Chart:
     most = table["delta"].abs().max()
     if most is None:
         raise ParameterError("ef.plot.pairs: every difference is null; nothing can be drawn")
+    check_points(2 * len(table), "pairs", "cells", "systems")
     parts = panels(table, differ, "pairs")
     charts = [_panel(part, name, measure, float(str(most)) or 1.0) for name, part in parts]
     told = [*_told(table, measure), *same]
@@ -80,11 +77,6 @@ def _panel(table: pl.DataFrame, name: str, measure: Measure, most: float) -> Any
     order = cells.group_by("row").agg(place.alias("score"))
     order = order.sort("score", "row", descending=[True, False], nulls_last=True)
     systems = order["row"].to_list()
-    if len(systems) > SYSTEMS:
-        raise ParameterError(
-            f"ef.plot.pairs would have {len(systems):,} rows and columns; filter the comparison to "
-            f"{SYSTEMS} systems or fewer"
-        )
     if len(systems) > 2 and table["left"].n_unique() == 1 and len(table) == len(systems) - 1:
         raise ParameterError(
             f"ef.plot.pairs draws all pairs, and these are differences from {systems[0]!r} alone; "

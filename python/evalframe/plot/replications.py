@@ -189,7 +189,7 @@ def studies(scores: Frame, *, width: int = 360) -> Chart:
 
     Returns:
         The chart: points of up to 6 models on a line from the lowest to the highest, more models as
-        a table of colours; of the first 100 studies and 60 models, as its subtitle says.
+        a table of colours; of the first 100 studies and 50 models, as its subtitle says.
 
     Raises:
         MissingColumnsError: The table is not such a result.
@@ -230,7 +230,7 @@ def studies(scores: Frame, *, width: int = 360) -> Chart:
     return theme.finished(chart, "Agreement with humans by study", told, width + 160)
 
 
-_STUDIES, _MODELS, _ROW = 100, 60, 18
+_STUDIES, _MODELS, _ROW = 100, 50, 18
 
 
 def _points(rows: pl.DataFrame, shown: dict[Any, str], names: list[str], width: int) -> Any:

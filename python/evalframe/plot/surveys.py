@@ -12,7 +12,16 @@ from evalframe.core.frames import any_frame
 from evalframe.core.special import wilson
 from evalframe.core.typing import Frame
 from evalframe.plot import theme
-from evalframe.plot.frames import check_models, figures, left_out, only, panels, taken, varying
+from evalframe.plot.frames import (
+    POINTS,
+    check_models,
+    figures,
+    left_out,
+    only,
+    panels,
+    taken,
+    varying,
+)
 from evalframe.plot.names import cut, labels, number, visible, whole
 
 if TYPE_CHECKING:
@@ -34,8 +43,8 @@ def segments(scores: Frame, *, gaps: Frame | None = None) -> Chart:
         gaps: The result of `ef.survey.respondent_gaps` of the same rows, to be drawn to the right.
 
     Returns:
-        The chart, of the first 40 models and 30 segments of a category; its subtitle says if there
-        are more.
+        The chart, of the first 40 models (fewer if there are many panels) and 30 segments of a
+        category; its subtitle says if there are more.
 
     Raises:
         MissingColumnsError: A table is not such a result.
@@ -65,14 +74,16 @@ def segments(scores: Frame, *, gaps: Frame | None = None) -> Chart:
         apart = figures(taken(gaps, "segments", wanted, "ef.survey.respondent_gaps"))
     known = table["score"].drop_nulls().to_list()
     ends = (min(known), max(known))
+    parts = panels(table, differ, "segments")
+    first = models[: min(_MODELS, POINTS // (len(parts) * _SEGMENTS))]
     charts, drawn = [], 0
-    for name, part in panels(table, differ, "segments"):
-        chart, cells = _category(part, models[:_MODELS], ends)
+    for name, part in parts:
+        chart, cells = _category(part, first, ends)
         drawn += cells
         if apart is not None:
             here = apart.join(part.select(_shared(apart, keys)).unique(), on=_shared(apart, keys))
             most = float(str(apart.select(pl.max_horizontal("gap", "noise_gap").max()).item()))
-            chart = theme.library().hconcat(chart, _gaps(here, models[:_MODELS], most), spacing=12)
+            chart = theme.library().hconcat(chart, _gaps(here, first, most), spacing=12)
         charts.append(theme.headed(chart, name))
     told = ["Cells: mean score, higher is better (darker)"]
     if apart is not None:
