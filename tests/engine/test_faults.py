@@ -61,12 +61,12 @@ def shards(*acts):
     ]
 
 
-def evaluated(rows, engine=None):
-    return ef.evaluate(rows, METRICS, by="model", engine=engine)
+def evaluated(rows, engine=None, plan="levels"):
+    return ef.evaluate(rows, METRICS, by="model", engine=engine, plan=plan)
 
 
-def same(engine, rows):
-    assert_frame_equal(evaluated(ROWS), evaluated(rows, engine), rel_tol=1e-12, abs_tol=0)
+def same(engine, rows, plan="levels"):
+    assert_frame_equal(evaluated(ROWS), evaluated(rows, engine, plan), rel_tol=1e-12, abs_tol=0)
 
 
 def test_workers_that_die_once_change_nothing(restarting, tmp_path):
@@ -83,15 +83,17 @@ def test_what_is_begun_again_is_counted(restarting, tmp_path):
     assert tries == [2]
 
 
-def test_workers_killed_at_any_moment_change_nothing(dask_engine):
+@pytest.mark.parametrize("plan", ["levels", "sorted"])
+def test_workers_killed_at_any_moment_change_nothing(dask_engine, plan):
     draw = random.Random(3)
-    rows = shards(*[partial(faulty.linger, 0.05)] * 12)
+    rows = shards(*[partial(faulty.linger, 0.03)] * 12)
     for _ in range(KILLS):
         pids = [*dask_engine.each(os.getpid, (), 60).values()]
-        killer = Timer(draw.random() * 0.4, os.kill, [draw.choice(pids), signal.SIGKILL])
+        killer = Timer(draw.random() * 0.5, os.kill, [draw.choice(pids), signal.SIGKILL])
         killer.start()
-        same(dask_engine, rows)
+        same(dask_engine, rows, plan)
         killer.join()
+    assert files_in(dask_engine.scratch) == []
 
 
 def test_a_shard_that_workers_die_of_is_named(dask_engine, ray_engine, monkeypatch):
@@ -293,10 +295,16 @@ def test_a_full_disk_is_told_and_leaves_nothing(tmp_path):
         run(engine, limit, [(50, resource.RLIM_INFINITY)])
         with pytest.raises(TaskError, match=r"rows\.parquet: cannot write .*too large.*make room"):
             ef.evaluate(tmp_path / "rows.parquet", METRICS, engine=engine, state=store)
-        assert not [path for path in store.rglob("*") if path.is_file()]
+        with pytest.raises(TaskError, match=r"File too large; make room.*scratch="):
+            evaluated(tmp_path / "rows.parquet", engine, "sorted")
+        assert files_in(store) + files_in(engine.scratch) == []
         run(engine, limit, [(resource.RLIM_INFINITY, resource.RLIM_INFINITY)])
         found = ef.evaluate(tmp_path / "rows.parquet", METRICS, engine=engine, state=store)
     assert_frame_equal(found, ef.evaluate(ROWS, METRICS))
+
+
+def files_in(folder):
+    return [path for path in folder.rglob("*") if path.is_file()]
 
 
 def address_of(dask_engine):

@@ -5,6 +5,7 @@ An adapter has two methods (`Engine`). `run` and `tree` are all that the rest of
 
 from __future__ import annotations
 
+import errno
 import os
 import pickle
 import platform
@@ -164,6 +165,9 @@ def call(task: Task, item: Any) -> Made:
         return made("error", f"worker {worker} is out of memory; {_SMALLER}")
     except EvalframeError as error:
         return made("input", str(error))
+    except OSError as error:
+        room = f"; {_ROOM}" if error.errno in _FULL else ""
+        return made("error", f"{type(error).__name__}: {error}{room}")
     except pl.exceptions.PanicException as error:  # which is no Exception
         reason = str(error).partition("\n")[0][:_LONGEST]
         return made("error", f"Polars failed ({reason}); was a file changed or damaged?")
@@ -252,6 +256,9 @@ def fatal(task: Task, item: Any, workers: int) -> str:
     """What to say of an item that workers die of."""
     return f"{workers} workers died of {_named(task, item)}, perhaps for want of memory; {_SMALLER}"
 
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_ROOM = "make room, or name another folder for files between tasks: ef.engine.on(..., scratch=...)"
 
 _SMALLER = "give workers more, or write shards in smaller files or row groups"
 
