@@ -15,8 +15,9 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.per import Per
 from evalframe.core.tables import Keys
 from evalframe.engine import exact, ranges
+from evalframe.engine import shards as shards_module
 from evalframe.engine.executors import OnExecutor
-from evalframe.engine.protocol import EngineError
+from evalframe.engine.protocol import EngineError, TaskError, call
 from evalframe.engine.ranges import Cuts
 from evalframe.engine.shards import shards_of
 from test_laws import every
@@ -37,12 +38,16 @@ def one_of_each(exprs):
 
 @contextmanager
 def sizes(*, large, rows, bucket=20, step=1, few=1 << 30, batch=1 << 19):
-    """Other sizes than those of large data."""
+    """Other sizes than those of large data.
+
+    Each shard is a task, and of a range the rows of each are sorted alone.
+    """
     with (
         mock.patch.multiple(
             exact, LARGE=large, WHOLE=large, BUCKET=bucket, _STEP=step, _FEW=few, _BATCH=batch
         ),
-        mock.patch.object(ranges, "ROWS", rows),
+        mock.patch.multiple(shards_module, _TASK=1, _LEAST=1),
+        mock.patch.multiple(ranges, ROWS=rows, in_chunks=lambda parts, _: parts),
     ):
         yield
 
@@ -184,3 +189,47 @@ def test_cuts_part_no_ties_and_follow_the_weight():
     rows = np.array([-1.0, 0.0, 0.5, 1.0, 1.5, 2.0, 9.0, 5.0, 5.0])
     numbers = cuts.numbers(np.array([0] * 7 + [1, 2]), rows)
     assert numbers.tolist() == [0, 0, 0, 0, 0, 1, 1, 2, 3]
+
+
+class Repeating(OnExecutor):
+    """An engine that runs each task twice, as engines do when a worker is lost too late."""
+
+    def stream(self, task, items):
+        for place, item in enumerate(items):
+            call(task, item)
+            yield place, call(task, item)
+
+
+def test_a_task_that_is_repeated_replaces_its_own_file(engine):
+    twice = Repeating(engine.executor, scratch=engine.scratch)
+    frame = items(200, seed=1)
+    with sizes(large=100, rows=10):
+        table = shuffled(twice, [frame[:120], frame[120:]], SOME, "model")
+    check_equal(table, ef.evaluate(frame, SOME, by="model"))
+
+
+def test_nothing_is_left_of_a_shuffle_that_fails(engine, tmp_path):
+    frame, shard = items(100), tmp_path / "b.parquet"
+    frame.write_parquet(shard)
+    shards = shards_of([frame, str(shard)])
+    shard.write_bytes(b"PAR1 no more")
+    with pytest.raises(TaskError, match=r"sample of .*b\.parquet"):
+        shuffled(engine, shards, SOME)
+    assert not [*engine.scratch.iterdir()]
+
+
+def test_other_processes_split_and_finish(process_engine):
+    rng = np.random.default_rng(0)
+    levels, count = rng.permutation(100_000), 100_000
+    frame = pl.DataFrame({"confidence": levels / count, "loss": rng.integers(0, 2, count) / 1.0})
+    frame = frame.with_columns(correct=1 - pl.col("loss"))
+    metrics = [
+        ef.aurc(),
+        ef.auroc("confidence", "correct", positive=1),
+        ef.expected_calibration_error(bins=15),
+    ]
+    shards = [frame[: count // 3], frame[count // 3 :]]
+    with sizes(large=50_000, rows=20_000, few=4):
+        table = ef.evaluate(shards, metrics, engine=process_engine, plan="sorted")
+    check_equal(table, ef.evaluate(frame, metrics))
+    assert not [*process_engine.scratch.iterdir()]

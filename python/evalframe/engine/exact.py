@@ -25,7 +25,7 @@ from evalframe.core.rows import columns_read, is_row_level
 from evalframe.core.states import Block, States, share
 from evalframe.core.tables import Keys, side_by_side
 from evalframe.engine import ranges, shuffle
-from evalframe.engine.protocol import Engine, Task, modules_of, run, tree
+from evalframe.engine.protocol import Counted, Engine, Task, modules_of, run, tree
 from evalframe.engine.ranges import OWNER, RANGE, Cuts, Ladder, Piece
 from evalframe.engine.states import check_read
 
@@ -36,8 +36,9 @@ BUCKET, LARGE, WHOLE = 1 << 19, 1 << 20, 1 << 24
 """Rows of a bucket of groups, about; of a group that goes by ranges; of one that must not be larger
 since it cannot."""
 
-_BATCH = 1 << 18
-"""Rows that a worker reads and splits at a time, about."""
+_BATCH, _PIECE = 1 << 18, 1 << 9
+"""Rows that a worker reads and splits at a time, at least: so many for each bucket, since a piece
+of a few rows takes longer to write than its rows."""
 
 _STEP = 1 << 10
 """One row in so many is in the sample."""
@@ -187,12 +188,13 @@ def shuffled(
     return pl.concat(filled, how="diagonal_relaxed")
 
 
-def _batches(job: Job, shard: Shard) -> Iterator[pl.DataFrame]:
+def _batches(job: Job, shard: Shard, size: int) -> Iterator[pl.DataFrame]:
+    """The rows of a shard, so many at a time, about."""
     rows = shard.scan().select(job.columns)
-    return shuffle.in_chunks(rows.collect_batches(chunk_size=_BATCH, engine="streaming"), _BATCH)
+    return shuffle.in_chunks(rows.collect_batches(chunk_size=size, engine="streaming"), size)
 
 
-def _sample(job: Job, shard: Shard) -> pl.DataFrame:
+def _sample(job: Job, shard: Shard) -> Counted:
     """One row in so many: its keys, its level on each ladder, and how many rows it stands for."""
     ladders = job.ladders
     levels = {f":level{number}": ladder.level for number, ladder in enumerate(ladders)}
@@ -201,12 +203,13 @@ def _sample(job: Job, shard: Shard) -> pl.DataFrame:
     # highest level.
     start = zlib.crc32(str(shard).encode())
     parts = []
-    for rows in _batches(job, shard):
+    for rows in _batches(job, shard, _BATCH):
         taken = rows[start % min(len(rows), _STEP) :: _STEP] if len(rows) else rows
         weight = pl.lit(len(rows) / max(len(taken), 1)).alias(_WEIGHT)
         parts.append(taken.select(*columns, weight))
     empty = pl.LazyFrame(schema=shard.scan().collect_schema()).select(*columns).collect()
-    return pl.concat([empty.with_columns(pl.lit(0.0).alias(_WEIGHT)), *parts])
+    sample = pl.concat([empty.with_columns(pl.lit(0.0).alias(_WEIGHT)), *parts])
+    return Counted(sample, size=shard.size)
 
 
 def planned(job: Job, sample: pl.DataFrame) -> Plan:
@@ -264,14 +267,14 @@ class _Numbered(NamedTuple):
         return str(self.shard)
 
 
-def _split(plan: Plan, folder: Path, item: _Numbered) -> list[pl.DataFrame]:
+def _split(plan: Plan, folder: Path, item: _Numbered) -> Counted:
     """Write the rows of a shard by buckets and ranges; the sums of large groups by block."""
     number, shard = item
     inner, blocks = plan.job.keys.inner, plan.job.blocks
     sums: list[list[pl.DataFrame]] = []
 
     def batches() -> Iterator[list[pl.DataFrame]]:
-        for rows in _batches(plan.job, shard):
+        for rows in _batches(plan.job, shard, max(_BATCH, _PIECE * plan.firsts[-1])):
             keyed, parts = rows.with_columns(plan.job.keys.select()), list[pl.DataFrame]()
             if plan.large is not None:
                 owners = owned(keyed, plan.large.groups, inner)[OWNER]
@@ -284,7 +287,7 @@ def _split(plan: Plan, folder: Path, item: _Numbered) -> list[pl.DataFrame]:
             yield shuffle.split(rows, numbers, plan.buckets) + parts
 
     shuffle.write_buckets(folder / f"{number}", batches())
-    return _added(plan.job, sums)
+    return Counted(_added(plan.job, sums), size=shard.size)
 
 
 def _by_range(
