@@ -39,6 +39,7 @@ def test_a_folder_is_read_together_in_as_many_tasks_as_slots(folder):
         assert rows.schema == shards.schema
         assert_frame_equal(rows.drop("day"), ROWS)
     assert str(shards.batches(2)[0]).startswith("2 shards, ")
+    assert shards.batches(1)[0].rows.explain().count("Parquet SCAN") == 1
 
 
 def test_a_large_file_is_divided_between_its_row_groups(tmp_path, monkeypatch):
@@ -121,6 +122,11 @@ def test_a_damaged_file_is_named_where_it_is_read(folder):
     file.write_bytes(data)
     with pytest.raises(InputError, match=r"day=1.rows\.parquet"):
         rows_of(shards.parts)
+
+
+def test_a_file_that_would_count_twice_is_refused(folder):
+    with pytest.raises(InputError, match=r"rows\.parquet is named twice"):
+        shards_of([folder / "day=0" / "rows.parquet", folder / "day=0" / "*.parquet"])
 
 
 @pytest.mark.parametrize("source", [ROWS, ROWS.lazy(), [], 7, None])

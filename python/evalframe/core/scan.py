@@ -244,11 +244,11 @@ def open_files(
     for source in sources:
         check_pages(source.file)
     names = sources[0].schema.names()
-    tables = [table.select(names) for table in _tables(sources)]
+    tables = [table.select(names) for table in tables_of(sources)]
     return pl.concat(tables, how="vertical_relaxed"), [source.file for source in sources]
 
 
-def _tables(sources: Sequence[Part]) -> Iterator[pl.LazyFrame]:
+def tables_of(sources: Sequence[Part]) -> Iterator[pl.LazyFrame]:
     """One scan of all Parquet files that follow each other and are alike; thousands are no burden.
 
     Polars would find partitions by itself, but also those above the folder given.

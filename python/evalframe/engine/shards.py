@@ -7,6 +7,7 @@ plan of Polars over a few files, or over some rows of a large one.
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -18,7 +19,16 @@ import polars as pl
 from evalframe.core.errors import InputError, ParameterError, needing
 from evalframe.core.frames import of_arrow
 from evalframe.core.remote import is_remote, location
-from evalframe.core.scan import File, Part, check_alike, check_pages, find, open_each, reading
+from evalframe.core.scan import (
+    File,
+    Part,
+    check_alike,
+    check_pages,
+    find,
+    open_each,
+    reading,
+    tables_of,
+)
 from evalframe.core.tables import lazy
 
 if TYPE_CHECKING:
@@ -115,6 +125,7 @@ class Shards:
         names: What was asked for, to be looked up again.
         stamps: Size and time of change of each file when it was opened.
         home: The engine whose frame it is, `dask` or `ray`, which hands its parts to its workers.
+        scans: Files whose rows are read as they are, by the identity of their plans.
     """
 
     parts: Sequence[Shard]
@@ -122,6 +133,7 @@ class Shards:
     names: tuple[str, ...] = ()
     stamps: Mapping[Path, tuple[int, int]] = field(default_factory=dict)
     home: str | None = None
+    scans: Mapping[int, Part] = field(default_factory=dict)
 
     @property
     def outline(self) -> pl.LazyFrame:
@@ -139,7 +151,23 @@ class Shards:
         whole = sum(part.size for part in self.parts)
         most = min(_LARGE, max(_TASK, whole / slots)) / 2
         pieces = [piece for part in self.parts for piece in part.divided(most)]
-        return [_together(some) for some in tasks_of(pieces, [each.size for each in pieces], slots)]
+        tasks = tasks_of(pieces, [piece.size for piece in pieces], slots)
+        return [self._together(task) for task in tasks]
+
+    def _together(self, shards: Sequence[Shard]) -> Shard:
+        """One shard of the rows of several."""
+        if len(shards) == 1:
+            return shards[0]
+        scans = [self.scans[id(each.rows)] for each in shards if id(each.rows) in self.scans]
+        if len(scans) == len(shards):  # one plan over many files, which is small and quick
+            rows: Any = pl.concat(list(tables_of(scans)))
+        elif all(isinstance(each.rows, pl.DataFrame) for each in shards):
+            rows = pl.concat([each.rows for each in shards])
+        else:
+            rows = pl.concat([each.rows.lazy() for each in shards])
+        files = dict.fromkeys(file for each in shards for file in each.files)
+        name = f"{len(shards)} shards, {shards[0].name} to {shards[-1].name}"
+        return Shard(name, rows, sum(each.size for each in shards), tuple(files))
 
     def with_columns(self, *exprs: pl.Expr) -> Shards:
         """The same rows with further columns."""
@@ -156,7 +184,7 @@ class Shards:
             )
         starts = itertools.accumulate((part.count() for part in self.parts), initial=0)
         parts = [
-            replace(part, rows=part.rows.with_row_index(name, offset=start))
+            replace(part, rows=part.rows.with_row_index(name, offset=start), recipe="")
             for part, start in zip(self.parts, starts, strict=False)
         ]
         schema = self.outline.with_row_index(name).collect_schema()
@@ -248,6 +276,8 @@ def _shards(parts: Sequence[Part], frames: Mapping[str, Any], names: tuple[str, 
     check_alike(parts)
     schema = _common(parts)
     paths = [part.file.path for part in parts if part.format not in ("frame", "Delta")]
+    if twice := next((path for path, count in Counter(paths).items() if count > 1), None):
+        raise InputError(f"{location(twice)} is named twice, so its rows would count twice")
     stamps = {path: _stamp(path) for path in paths}
     listing = []
     for part in parts:
@@ -260,7 +290,8 @@ def _shards(parts: Sequence[Part], frames: Mapping[str, Any], names: tuple[str, 
             listing.append(Shard(part.name, rows, _size_of_table(file), (file,)))
         else:
             listing.append(Shard(part.name, rows, stamps[file.path][0], (file,)))
-    return Shards(listing, schema, names, stamps)
+    scans = {id(part.scan): part for part in parts if part.schema == schema}
+    return Shards(listing, schema, names, stamps, scans=scans)
 
 
 def tasks_of(pieces: Sequence[Piece], sizes: Sequence[int], slots: int) -> list[list[Piece]]:
@@ -286,6 +317,7 @@ def joined(tables: Sequence[Shards]) -> Shards:
         parts=[part for each in tables for part in each.parts],
         names=tuple(dict.fromkeys(name for each in tables for name in each.names)),
         stamps={path: stamp for each in tables for path, stamp in each.stamps.items()},
+        scans={number: part for each in tables for number, part in each.scans.items()},
     )
 
 
@@ -312,17 +344,6 @@ def as_shard(table: Any, name: str, schema: pl.Schema) -> Shard:
     """A table that an engine has handed to a worker."""
     frame = of_arrow(table)
     return Shard(name, _as(frame, frame.schema, schema), int(frame.estimated_size()))
-
-
-def _together(shards: Sequence[Shard]) -> Shard:
-    """One shard of the rows of several."""
-    if len(shards) == 1:
-        return shards[0]
-    are_here = all(isinstance(shard.rows, pl.DataFrame) for shard in shards)
-    rows = pl.concat([shard.rows if are_here else shard.rows.lazy() for shard in shards])
-    files = dict.fromkeys(file for shard in shards for file in shard.files)
-    name = f"{len(shards)} shards, {shards[0].name} to {shards[-1].name}"
-    return Shard(name, rows, sum(shard.size for shard in shards), tuple(files))
 
 
 def _size_of_table(file: File) -> int:
