@@ -12,7 +12,7 @@ import pytest
 
 import evalframe as ef
 from evalframe.core.errors import ParameterError
-from evalframe.engine.executors import OnExecutor
+from evalframe.engine.executors import OnExecutor, environment
 from evalframe.engine.opening import opened
 from evalframe.engine.protocol import Counted, EngineError, Task, TaskError, modules_of, run, tree
 from evalframe.resample import methods
@@ -110,3 +110,12 @@ SHOWN = (
     r"tasks on a pool: 2 of 2 \(read\), 10 MB, [\d,]+ MB/s, [\d,]+ rows/s, "
     r"4 begun again after a worker died, 0 s left   \n"
 )
+
+
+def test_new_processes_inherit_variables_for_a_time_only(monkeypatch):
+    monkeypatch.setenv("OLD", "before")
+    with environment({"OLD": "1", "NEW": "1"}):
+        assert os.environ["OLD"] == os.environ["NEW"] == "1"
+        os.environ["SET_BY_AN_ENGINE"] = "1"
+    assert os.environ["OLD"] == "before"
+    assert not {"NEW", "SET_BY_AN_ENGINE"} & os.environ.keys()

@@ -99,7 +99,12 @@ def refuse_workers() -> None:
 
 @contextmanager
 def environment(values: Mapping[str, str]) -> Iterator[None]:
-    """Set environment variables, which new processes inherit, for the time of a block."""
+    """Set environment variables, which new processes inherit, for the time of a block.
+
+    Libraries look at them when they are loaded: this process loads its own before.
+    """
+    import numpy as np  # noqa: F401 (Polars is here already)
+
     before = {**os.environ}
     os.environ.update(values)
     try:
@@ -107,7 +112,8 @@ def environment(values: Mapping[str, str]) -> Iterator[None]:
     finally:  # engines set some more
         for name in os.environ.keys() - before.keys():
             del os.environ[name]
-        os.environ.update(before)
+        for name in values.keys() & before.keys() & os.environ.keys():
+            os.environ[name] = before[name]
 
 
 def _attach() -> None:

@@ -120,10 +120,10 @@ def opened(engine: AnyEngine, seconds: float = SECONDS) -> Iterator[Engine]:
 @contextmanager
 def _interrupts() -> Iterator[Callable[[], object]]:
     """A function after which Ctrl-C does nothing, to the end of the block."""
-    if current_thread() is not main_thread():  # interrupts come to the main thread
+    before = signal.getsignal(signal.SIGINT)
+    if current_thread() is not main_thread() or before is None:  # not ours to change
         yield lambda: None
         return
-    before = signal.getsignal(signal.SIGINT)
     try:
         yield partial(signal.signal, signal.SIGINT, signal.SIG_IGN)
     finally:
