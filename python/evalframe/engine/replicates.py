@@ -234,7 +234,9 @@ def _values(
     part = rows.join(every.filter(~pl.col(":whole")).select(_NEW), on=_NEW)
     part = named.join(part, on=OWN).select(*keys, *on, number)
     share = len(groups) / max(len(named), 1)
-    step = max(1, int(_HELD / max(1.0, max(clusters.cells) * share)))
+    # Without a folder, sums of all shards of a pass are in this process.
+    held = _HELD if clusters.folder is not None else _HELD >> 4
+    step = max(1, int(held / max(1.0, max(clusters.cells) * share)))
     results: list[Finished] = []
     for first in range(0, columns.total, step):
         stop = min(first + step, columns.total)
