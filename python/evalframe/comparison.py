@@ -21,6 +21,7 @@ from evalframe.evaluation import check_independent, clustered, named_cluster
 if TYPE_CHECKING:
     from evalframe.engine.opening import AnyEngine
     from evalframe.engine.rows import Rows
+    from evalframe.engine.store import AnyStore
     from evalframe.resample.methods import Bootstrap, Method
 
 
@@ -50,6 +51,7 @@ def compare(
     test: Test = "bootstrap",
     correction: Correction = "holm",
     engine: AnyEngine | None = None,
+    state: AnyStore | None = None,
 ) -> pl.LazyFrame:
     """Compare metrics between groups of one table, or between two tables.
 
@@ -93,6 +95,7 @@ def compare(
         correction: Of the p-values of the family: `holm` (step-down; never less powerful than
             Bonferroni's), `bonferroni`, or `none`, which makes `p_adjusted` the `p_value`.
         engine: Where shards are computed, and what they are, as for `ef.evaluate`; so is `other`.
+        state: A folder that keeps the sums of files, as for `ef.evaluate`.
 
     Returns:
         by..., `metric`, `left`, `right`, `estimate_left`, `estimate_right`, `delta` (right minus
@@ -143,7 +146,7 @@ def compare(
     if paired and any(units_of(bound) for bound in bounds):
         taken += PAIRED_UNITS
     keys = tables.Keys.of(by, taken)
-    side, frames = _sides(frame, other, between, engine)
+    side, frames = _sides(frame, other, between, engine, state)
     method: Method
     if paired:
         method, cluster = paired_method(pair_on, resample)
@@ -160,7 +163,7 @@ def compare(
     finish = partial(paired_spread if paired else unpaired_spread, comparison=comparison)
     # A pair takes the units that both sides have, and a permutation swaps clusters.
     summed = test == "bootstrap" and not any(units_of(bound) for bound in bounds)
-    result = resampled(rows, exprs, inner, cluster, method, finish, engine, summed=summed)
+    result = resampled(rows, exprs, inner, cluster, method, finish, engine, state, summed=summed)
     level = method.level
     found = pl.col("std_error") * _quantiles(level)
     return result.lazy().with_columns(found.alias(DETECTABLE)).rename(keys.restore())
@@ -212,7 +215,11 @@ def _unpaired_method(pair_on: IntoExpr | None, resample: Method | None, test: Te
 
 
 def _sides(
-    frame: Frame, other: Frame | None, between: IntoExpr | None, engine: AnyEngine | None
+    frame: Frame,
+    other: Frame | None,
+    between: IntoExpr | None,
+    engine: AnyEngine | None,
+    state: AnyStore | None,
 ) -> tuple[pl.Expr, list[Rows]]:
     from evalframe.engine.rows import rows_of
 
@@ -222,9 +229,9 @@ def _sides(
         )
     if other is None:
         assert between is not None
-        return as_expr(between), [rows_of(frame, engine)]
+        return as_expr(between), [rows_of(frame, engine, state)]
     named = [
-        rows_of(table, engine).with_columns(pl.lit(name).alias(":side"))
+        rows_of(table, engine, state).with_columns(pl.lit(name).alias(":side"))
         for table, name in ((frame, "left"), (other, "right"))
     ]
     return pl.col(":side"), named

@@ -19,6 +19,7 @@ from evalframe.evaluation import named_cluster
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
     from evalframe.engine.opening import AnyEngine
+    from evalframe.engine.store import AnyStore
     from evalframe.resample.methods import Bootstrap
 
 
@@ -39,6 +40,7 @@ def rank(
     correction: Correction = "holm",
     level: float | None = None,
     engine: AnyEngine | None = None,
+    state: AnyStore | None = None,
 ) -> pl.LazyFrame:
     """Rank systems by a metric, and say which ranks are certain.
 
@@ -70,6 +72,7 @@ def rank(
             the joint replicates of a group, times the number of groups, and never below `p_value`.
         level: Of intervals and rank sets; by default that of `resample`.
         engine: Where shards are computed, and what they are, as for `ef.evaluate`.
+        state: A folder that keeps the sums of files, as for `ef.evaluate`.
 
     Returns:
         by..., `rank` (Int64; ties to 12 decimals share the better one, null without an estimate),
@@ -125,8 +128,8 @@ def rank(
     tables.check_units(bounds, keys)
     is_lowest = best_end(bounds[0], best) == "lowest"
     ranked = partial(ranked_systems, correction=correction, is_lowest=is_lowest)
-    rows = rows_of(frame, engine)
-    result = resampled([rows], exprs, keys, cluster, method, ranked, engine)
+    rows = rows_of(frame, engine, state)
+    result = resampled([rows], exprs, keys, cluster, method, ranked, engine, state)
     return result.lazy().rename(keys.restore())
 
 

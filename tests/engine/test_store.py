@@ -201,6 +201,23 @@ def test_results_of_the_verbs_are_those_without_a_store(folder, store):
         ef.evaluate(folder, [pl.col("loss").mean()], state=store)
 
 
+def test_comparisons_and_ranks_are_those_without_a_store(folder, store):
+    drawn = ef.Bootstrap(cluster="person", n=20)
+    one, two = folder / "0.parquet", folder / "1.parquet"
+    calls = [
+        (ef.rank, (folder, ef.aurc()), {"between": "group", "resample": drawn}),
+        (ef.compare, (one, ef.aurc()), {"other": two, "pair_on": "person", "resample": drawn}),
+    ]
+    for verb, args, settings in calls:
+        expected = verb(*args, **settings)
+        for _ in range(2):
+            assert_frame_equal(verb(*args, **settings, state=store), expected, abs_tol=1e-12)
+        assert {*store.explain()["status"]} == {"reused"}
+    # The same file on both sides is two shards.
+    same = ef.compare(one, ef.aurc(), other=one, pair_on="person", resample=drawn, state=store)
+    assert same["delta"].item() == 0
+
+
 def test_workers_with_other_code_are_told(folder, store):
     maker = of_states(ef.aurc())
     other = shelves.Shelf.of(store.folder, of_states(ef.augrc()))

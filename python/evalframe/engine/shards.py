@@ -30,6 +30,7 @@ from evalframe.core.scan import (
     tables_of,
 )
 from evalframe.core.tables import lazy
+from evalframe.engine.definitions import further
 
 if TYPE_CHECKING:
     from evalframe.engine.protocol import Engine
@@ -74,7 +75,13 @@ class Shard:
 
     def with_columns(self, *exprs: pl.Expr) -> Shard:
         """The same rows with further columns."""
-        return replace(self, rows=self.rows.with_columns(*exprs), recipe="")
+        recipe = further(self.recipe, exprs) if self.recipe else ""
+        return replace(self, rows=self.rows.with_columns(*exprs), recipe=recipe)
+
+    def with_row_index(self, name: str, start: int) -> Shard:
+        """The same rows, numbered."""
+        recipe = further(self.recipe, (name, start)) if self.recipe else ""
+        return replace(self, rows=self.rows.with_row_index(name, offset=start), recipe=recipe)
 
     def count(self) -> int:
         """The number of its rows; of Parquet files their footers know it."""
@@ -184,7 +191,7 @@ class Shards:
             )
         starts = itertools.accumulate((part.count() for part in self.parts), initial=0)
         parts = [
-            replace(part, rows=part.rows.with_row_index(name, offset=start), recipe="")
+            part.with_row_index(name, start)
             for part, start in zip(self.parts, starts, strict=False)
         ]
         schema = self.outline.with_row_index(name).collect_schema()
