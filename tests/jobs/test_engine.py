@@ -175,7 +175,7 @@ def test_inputs_that_are_no_rows_are_read_here_and_it_is_said(folder, call):
     tests, responses, design = (DATA / f"replication_{name}.parquet" for name in names)
     line = f"replication {tests} --participants {responses} --design {design} --engine {NAME}"
     told = call(*shlex.split(line)).stdout
-    assert f"are read and computed by this process, not by {NAME}." in told
+    assert "are read and computed by this process: no engine is used" in told
 
 
 REFUSED = {
@@ -194,3 +194,20 @@ def test_refusals(words, folder, call, monkeypatch):
     line = ["evaluate", in_parts("answers"), "-o", "out.parquet", *shlex.split(words)]
     assert REFUSED[words] in call(*line, exit_code=1).stderr
     assert not Path("out.parquet").exists()
+
+
+def test_a_store_keeps_what_was_made_of_files(folder, call):
+    parts = in_parts("rag_responses", rows=90)
+    lines = ("rag {}", "evaluate {} --by dataset --metric id", "partial {} --metric id")
+    for line in lines:
+        words = [*shlex.split(line.format(parts)), "-o", "out.parquet", "--state", "kept"]
+        assert "had of them: 3 new." in call(*words).stdout
+        assert "had of them: 3 reused." in call(*words, "--engine", NAME).stdout
+    last = pl.read_parquet("rag_responses-2.parquet")
+    last.head(20).write_parquet("rag_responses-2.parquet")
+    for line in lines:
+        words = [*shlex.split(line.format(parts)), "-o", "out.parquet"]
+        assert "had of them: 1 changed, 2 reused." in call(*words, "--state", "kept").stdout
+        found = pl.read_parquet("out.parquet")
+        call(*words)
+        assert_frame_equal(found, pl.read_parquet("out.parquet"))

@@ -80,6 +80,7 @@ class StateStore:
         self.folder = Path(folder).absolute()
         self.trust_times = trust_times
         self._report: pl.DataFrame | None = None
+        self._seen: dict[Path, Seen] = {}
 
     def partial(
         self,
@@ -166,6 +167,7 @@ class StateStore:
         shelf = Shelf.of(self.folder, maker)
         journal = Journal.read(self.folder / "runs" / f"{maker.definition}.json")
         pieces = [_Piece(piece, _named(piece)) for piece in pieces_of(shards)]
+        pieces = [replace(piece, known=self._seen.get(piece.path)) for piece in pieces]
         if self.trust_times:
             pieces = [replace(piece, known=journal.seen(piece.name)) for piece in pieces]
         with nullcontext() if engine is None else opened(engine) as ready:
@@ -188,6 +190,8 @@ class StateStore:
         check_read(shards)
         kept = [each for _, some in results for each in some]
         names = [piece.name for piece in pieces]
+        paths = [piece.path for piece in pieces]
+        self._seen |= {path: each.seen for path, each in zip(paths, kept, strict=True) if each.seen}
         self._report = journal.report(names, kept)
         journal.write(names, kept)
         return maker.added(parts)

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from evalframe.core import documents
     from evalframe.core.contract import Report
     from evalframe.core.metric import MetricExpr
-    from evalframe.engine.protocol import Engine
     from evalframe.jobs.inputs import Opened
+    from evalframe.jobs.rows import Workers
     from evalframe.jobs.settings import TableJob
 
 
@@ -170,7 +170,7 @@ class Place:
         rejects: Where rows go that break the contract; None if they are an error.
         all_tables: True if all tables are written, not the main one alone.
         summary: Where the files go that some families write in addition.
-        engine: What has the records read by workers; None if this process reads them.
+        workers: Who reads the records; None if this process does.
     """
 
     folder: Path = Path()
@@ -178,7 +178,7 @@ class Place:
     rejects: Path | None = None
     all_tables: bool = False
     summary: Path | None = None
-    engine: Engine | None = None
+    workers: Workers | None = None
 
 
 @dataclass(frozen=True)

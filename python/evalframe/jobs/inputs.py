@@ -31,7 +31,7 @@ from evalframe.jobs.paths import refuse_documents, refuse_inputs
 from evalframe.jobs.rows import Rows, Spread
 
 if TYPE_CHECKING:
-    from evalframe.engine.protocol import Engine
+    from evalframe.jobs.rows import Workers
     from evalframe.jobs.settings import TableJob
 
 
@@ -147,11 +147,11 @@ def open_records(
     targets: Sequence[Path],
     *,
     texts: Collection[str] = (),
-    engine: Engine | None = None,
+    workers: Workers | None = None,
 ) -> Opened:
-    """The records of a job, from tables or by its reader; an engine has tables read by workers."""
+    """The records of a job, from tables or by its reader; workers read tables."""
     if job.reader is None:
-        return open_tables(job.items, job, folder, targets, texts=texts, engine=engine)
+        return open_tables(job.items, job, folder, targets, texts=texts, workers=workers)
     fields = READERS[job.reader].fields
     options = {name: getattr(job, name) for name in fields if hasattr(job, name)}
     if has_logs(job):
@@ -193,7 +193,7 @@ def open_tables(
     targets: Sequence[Path],
     *,
     texts: Collection[str] = (),
-    engine: Engine | None = None,
+    workers: Workers | None = None,
 ) -> Opened:
     """Tables that a job names, as one; the arguments are those of `open_records`."""
     files = find(names, folder)
@@ -205,7 +205,7 @@ def open_tables(
             )
     for path in targets:
         refuse_inputs(path, files, names, folder)
-    if engine is None:
+    if workers is None:
         table, opened = open_tables_of(files, texts=texts, columns=job.columns)
         return Opened(Rows(table), opened)
     from evalframe.engine.shards import shards_in
@@ -218,7 +218,7 @@ def open_tables(
         for shard in shards.parts
         for file in shard.files
     ]
-    rows = Spread.of(shards, engine)
+    rows = Spread.of(shards, workers)
     return Opened(rows.then(partial(with_roles, columns=job.columns)), opened)
 
 

@@ -7,22 +7,40 @@ so a family is written once. What it needs to know of all rows comes from small 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from operator import methodcaller
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
 from evalframe.core.contract import Contract, Report, validate
 from evalframe.core.contract_parts import Own, Step, validate_parts
 from evalframe.core.scan import reading
+from evalframe.engine.definitions import further
+from evalframe.engine.protocol import Counted, Task, run
+from evalframe.engine.shards import Shard, Shards
+from evalframe.engine.store import pieces_of
 
 if TYPE_CHECKING:
     from evalframe.engine.protocol import Engine
-    from evalframe.engine.shards import Shard, Shards
+    from evalframe.engine.store import StateStore
+
+
+@dataclass(frozen=True)
+class Workers:
+    """Who reads the records of a job.
+
+    Attributes:
+        engine: Has the workers.
+        store: Keeps the sums and the results of shards for the next run.
+    """
+
+    engine: Engine
+    store: StateStore | None = None
 
 
 @dataclass(frozen=True)
@@ -53,10 +71,6 @@ class Rows:
         """What a step makes of the rows; of shards the results are below each other."""
         return step(self.table).collect()
 
-    def here(self, columns: Sequence[str]) -> pl.LazyFrame:
-        """These columns of all rows, for this process."""
-        return self.table.select(columns)
-
     def numbered(self, name: str) -> Rows:
         """The rows with their numbers."""
         return Rows(self.table.with_row_index(name))
@@ -83,22 +97,26 @@ class Spread(Rows):
     """Rows that workers read.
 
     Attributes:
-        engine: Has the workers.
+        workers: Who reads them.
         files: The shards as they were found.
         shards: What a worker reads at a time, in the order of the rows.
         steps: What is done with each shard, and for each step the values that are a shard's own.
+        kept: What became of each shard in the store.
     """
 
-    engine: Engine
+    workers: Workers
     files: Shards
     shards: Sequence[Shard]
     steps: tuple[tuple[Step, Own], ...] = ()
+    kept: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, files: Shards, engine: Engine) -> Spread:
-        """The rows of these files."""
+    def of(cls, files: Shards, workers: Workers) -> Spread:
+        """The rows of these files; a store has shards that depend on their own file only."""
         table = pl.concat([shard.rows.lazy() for shard in files.parts])
-        return cls(table, engine, files, files.batches(engine.check()))
+        if workers.store is not None:
+            return cls(table, workers, files, pieces_of(files))
+        return cls(table, workers, files, files.batches(workers.engine.check()))
 
     @property
     def is_spread(self) -> bool:
@@ -113,9 +131,19 @@ class Spread(Rows):
         """See `Rows`."""
         return pl.concat(self.each(step))
 
-    def here(self, columns: Sequence[str]) -> pl.LazyFrame:
-        """See `Rows`."""
-        return self.collect(methodcaller("select", columns)).lazy()
+    def each(self, step: Step, own: Own = ()) -> list[pl.DataFrame]:
+        """What a step makes of each shard, as `Parts` have it."""
+        steps = [*self.steps, (step, own)]
+        functions = [each for each, _ in steps]
+        shards = self._prepared(steps)
+        if self.workers.store is None:
+            task = Task.of("rows", partial(_collected, functions))
+            return run(self.workers.engine, task, shards)
+        parts = [replace(shard, steps=functions) for shard in shards]
+        source, what = Shards(parts, self.schema), further("rows", functions)
+        kept = self.workers.store.rows(source, what, self.workers.engine)
+        self._count()
+        return kept
 
     def numbered(self, name: str) -> Spread:
         """See `Rows`."""
@@ -136,61 +164,80 @@ class Spread(Rows):
         self, verb: Callable[..., pl.LazyFrame], *args: Any, **settings: Any
     ) -> pl.DataFrame:
         """See `Rows`."""
-        from evalframe.engine.shards import Shard, Shards
-
-        parts = [
-            Shard(shard.name, _after(shard.rows.lazy(), self.steps, place), shard.size)
-            for place, shard in enumerate(self.shards)
-        ]
-        shards = Shards(parts, self.schema)
-        return verb(shards, *args, **settings, engine=self.engine).lazy().collect()
-
-    def each(self, step: Step, own: Own = ()) -> list[pl.DataFrame]:
-        """What a step makes of each shard, as `Parts` have it."""
-        from evalframe.engine.protocol import Task, run
-
-        steps = [*self.steps, (step, own)]
-        items = [
-            _Item(shard, [values[place] if values else () for _, values in steps])
-            for place, shard in enumerate(self.shards)
-        ]
-        task = Task.of("rows", partial(_collected, [each for each, _ in steps]))
-        return run(self.engine, task, items)
+        functions = [step for step, _ in self.steps]
+        shards = self._prepared(self.steps)
+        parts = [replace(shard, rows=shard.after(functions, shard.rows)) for shard in shards]
+        if self.workers.store is not None:
+            settings["state"] = self.workers.store
+        source = Shards(parts, self.schema)
+        result = verb(source, *args, **settings, engine=self.workers.engine).lazy().collect()
+        self._count()
+        return result
 
     def notes(self) -> list[str]:
         """See `Rows`; an error if a file was changed meanwhile."""
         self.files.check_unchanged()
         count, new = len(self.shards), self.files.appeared()
-        notes = [f"Computed by {self.engine.name} in {count:,} part{'s' * (count > 1)}."]
+        name = self.workers.engine.name
+        notes = [f"Computed by {name} in {count:,} part{'s' * (count > 1)}."]
+        if self.kept:
+            counts = sorted(Counter(self.kept.values()).items())
+            told = ", ".join(f"{count:,} {status}" for status, count in counts)
+            notes.append(f"Files and what the store had of them: {told}.")
         if new:
             notes.append(f"Not read, since they came later: {', '.join(new[:3])}")
         return notes
 
+    def _prepared(self, steps: Sequence[tuple[Step, Own]]) -> list[_Prepared]:
+        """The shards with what is their own, on which what is kept of them depends."""
+        functions = [step for step, _ in steps]
+        shards = []
+        for place, shard in enumerate(self.shards):
+            own = [values[place] if values else () for _, values in steps]
+            recipe = further(shard.recipe, (functions, own)) if shard.recipe else ""
+            prepared = _Prepared(shard.name, shard.rows, shard.size, shard.files, recipe, own)
+            shards.append(prepared)
+        return shards
 
-class _Item(NamedTuple):
-    """A shard, and for each step the values that are its own."""
-
-    shard: Shard
-    own: list[Sequence[object]]
-
-    def __str__(self) -> str:
-        return self.shard.name
+    def _count(self) -> None:
+        if self.workers.store is not None:
+            for shard, status in self.workers.store.explain()["shard", "status"].iter_rows():
+                if status != "reused":
+                    self.kept[shard] = status
+                self.kept.setdefault(shard, status)
 
 
-def _collected(steps: Sequence[Step], item: _Item) -> pl.DataFrame:
+@dataclass(frozen=True)
+class _Prepared(Shard):
+    """A shard with the values of each step that are its own.
+
+    Attributes:
+        own: The values, for each step.
+        steps: The steps, where they travel with the shard.
+    """
+
+    own: Sequence[Sequence[object]] = ()
+    steps: Sequence[Step] = ()
+
+    def scan(self) -> pl.LazyFrame:
+        """See `Shard`."""
+        return self.after(self.steps, super().scan())
+
+    def after(self, steps: Sequence[Step], rows: pl.LazyFrame) -> pl.LazyFrame:
+        """Its rows after these steps."""
+        for step, own in zip(steps, self.own, strict=False):
+            rows = step(rows, *own)
+        return rows
+
+    def divided(self, most: float) -> Iterator[Shard]:
+        """Itself: its rows are no longer those of the file."""
+        yield self
+
+
+def _collected(steps: Sequence[Step], shard: _Prepared) -> Counted:
     """The rows of a shard after all steps, on a worker."""
-    with reading(item.shard.name, "is it whole?"):
-        table = item.shard.scan()
-        for step, own in zip(steps, item.own, strict=True):
-            table = step(table, *own)
-        return table.collect()
-
-
-def _after(table: pl.LazyFrame, steps: Sequence[tuple[Step, Own]], place: int) -> pl.LazyFrame:
-    """The plan of the shard at this place after all steps."""
-    for step, own in steps:
-        table = step(table, *(own[place] if own else ()))
-    return table
+    with reading(shard.name, "is it whole?"):
+        return Counted(replace(shard, steps=steps).scan().collect(), size=shard.size)
 
 
 def _numbered(name: str, table: pl.LazyFrame, start: int) -> pl.LazyFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -25,7 +26,7 @@ from evalframe.report.table import render
 from evalframe.resample.methods import silent
 
 if TYPE_CHECKING:
-    from evalframe.engine.protocol import Engine
+    from evalframe.jobs.rows import Workers
     from evalframe.jobs.settings import OnInvalid, TableJob
 
 
@@ -64,7 +65,7 @@ def run(
 ) -> Outcome:
     """Run a job; with an output, write it whole or leave what was there."""
     family, job = family_of(job), with_reader(job, folder)
-    with _columns(job, family, folder), together(within=into), _engine(job, folder) as engine:
+    with _columns(job, family, folder), together(within=into):
         target = target_of(job.output, into or folder)
         all_tables = target is not None and target.is_folder
         tables = family.tables.value
@@ -72,32 +73,46 @@ def run(
         targets = [] if target is None else target.files(tables)
         targets += [] if rejects is None else [rejects]
         summary = _summary(job, into or folder)
-        place = Place(folder, targets, rejects, all_tables, summary, engine)
-        outcome = family.compute.value(job, place)
-        if engine is not None:
-            told = outcome.inputs.rows.notes() or [f"{_IDLE} {engine.name}."]
-            outcome = replace(outcome, notes=[*outcome.notes, *told])
-        if outcome.beside is not None:
-            outcome.beside()
-        if target is not None:
-            _write(outcome, target)
+        with _workers(job, folder, into or folder) as workers:
+            place = Place(folder, targets, rejects, all_tables, summary, workers)
+            outcome = family.compute.value(job, place)
+            if workers is not None:
+                told = outcome.inputs.rows.notes() or [_IDLE]
+                outcome = replace(outcome, notes=[*outcome.notes, *told])
+            if outcome.beside is not None:
+                outcome.beside()
+            if target is not None:
+                _write(outcome, target)
     return outcome
 
 
-_IDLE = "Inputs of this kind are read and computed by this process, not by"
+_IDLE = (
+    "Inputs of this kind are read and computed by this process: no engine is used, nothing is kept."
+)
 
 
 @contextmanager
-def _engine(job: TableJob, folder: Path) -> Iterator[Engine | None]:
-    """The engine of a job while it runs; None if this process reads the records."""
-    if job.engine is None:
+def _workers(job: TableJob, folder: Path, into: Path) -> Iterator[Workers | None]:
+    """Who reads the records of a job while it runs; None if this process does in its own way."""
+    if job.engine is None and job.state is None:
         yield None
         return
+    from evalframe.engine.executors import OnExecutor
     from evalframe.engine.opening import on, opened
+    from evalframe.engine.store import StateStore
+    from evalframe.jobs.rows import Workers
 
+    store = None
+    if job.state is not None:
+        check_within(path := path_of("state", job.state, into))
+        store = StateStore(path)
+    if job.engine is None:
+        with ThreadPoolExecutor(1) as pool:
+            yield Workers(OnExecutor(pool, "this process"), store)
+        return
     scratch = None if job.scratch is None else folder / job.scratch
     with opened(on(job.engine, scratch=scratch)) as engine:
-        yield engine
+        yield Workers(engine, store)
 
 
 def check(job: TableJob) -> str:
@@ -331,5 +346,5 @@ def provenance(outcome: Outcome) -> dict[str, Any]:
 
 def _entries(job: TableJob) -> dict[str, Any]:
     """The entries of a job that its verb uses; where it is computed changes no result."""
-    unused = {*getattr(job, "unused", ()), "engine", "scratch"}
+    unused = {*getattr(job, "unused", ()), "engine", "state", "scratch"}
     return {name: each for name, each in msgspec.to_builtins(job).items() if name not in unused}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, Self, TypeAlias
 
 import msgspec
 
@@ -103,6 +103,16 @@ class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             checks=False,
         ),
     ] = None
+    state: Annotated[
+        str | None,
+        Flag(
+            "Keep the sums and results of each file there, so that the next run computes what is "
+            "new or changed; all workers must see it.",
+            "FOLDER",
+            default="nothing is kept",
+            checks=False,
+        ),
+    ] = None
     scratch: Annotated[
         str | None,
         Flag(
@@ -131,6 +141,18 @@ class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             interval: Interval = "percentile" if by_original else "expanded_bca"
             named = msgspec.structs.replace(self.bootstrap, interval=interval)
             msgspec.structs.force_setattr(self, "bootstrap", named)
+
+    def of_rows(self) -> Self:
+        """The job without what changes no row, so that a store knows the rows of another one."""
+        return msgspec.structs.replace(
+            self,
+            items=("rows",),
+            output=None,
+            bootstrap=None,
+            engine=None,
+            state=None,
+            scratch=None,
+        )
 
     def resample(self, cluster: str | pl.Expr | None) -> ef.Bootstrap | None:
         """The resampling that the job requests, of this cluster."""

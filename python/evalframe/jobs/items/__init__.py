@@ -122,6 +122,8 @@ class Thousand(Bootstrap, frozen=True, forbid_unknown_fields=True):
 class SystemsJob(RecordsJob, frozen=True, kw_only=True):
     """What jobs that compare systems have in common."""
 
+    unused: ClassVar = ("state",)
+
     between: Annotated[str, Flag("The column of the systems, such as model.", "COLUMN")]
     best: Annotated[
         Best | None,
@@ -232,7 +234,7 @@ class StatesJob(TableJob, frozen=True, kw_only=True):
 
     unused: ClassVar[tuple[str, ...]] = (
         *("reader", "key", "columns", "on_invalid"),
-        *("engine", "scratch"),
+        *("engine", "state", "scratch"),
     )
 
     metrics: Annotated[

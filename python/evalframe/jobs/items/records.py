@@ -120,7 +120,7 @@ def records_of(
     for name in ("extra", "metadata") if job.reader is None else ():
         if getattr(job, name):
             raise ParameterError(f"{name} names what logs hold beside their columns; tables do not")
-    opened = open_records(job, place.folder, place.targets, engine=place.engine)
+    opened = open_records(job, place.folder, place.targets, workers=place.workers)
     schema = opened.rows.schema
     check_found(job.columns, "the table", schema)
     rows = _of_scorers(job, opened.rows, schema)

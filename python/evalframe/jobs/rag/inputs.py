@@ -32,16 +32,16 @@ from evalframe.rag.documents.prompting import PROMPT_COLUMNS
 from evalframe.rag.joining import attach_answers
 
 if TYPE_CHECKING:
-    from evalframe.engine.protocol import Engine
     from evalframe.jobs.rag import AnswerText, RagJob
+    from evalframe.jobs.rows import Workers
 
 
 def open_responses(
-    job: RagJob, folder: Path, targets: Sequence[Path], engine: Engine | None = None
+    job: RagJob, folder: Path, targets: Sequence[Path], workers: Workers | None = None
 ) -> Opened:
     """The responses of a job; `targets` are the files it will write."""
     texts = TEXTS if job.prompts is None else _KEYED
-    opened = open_records(job, folder, targets, texts=texts, engine=engine)
+    opened = open_records(job, folder, targets, texts=texts, workers=workers)
     others = [
         open_tables([name], job, folder, targets, texts=TEXTS)
         for name in (job.instances, job.prompts)
@@ -55,7 +55,8 @@ def open_responses(
     for other in others:
         with reading(", ".join(file.name for file in files)):
             if job.instances:
-                rows = rows.then(partial(attach_answers, instances=other.table))
+                instances = other.table.collect() if rows.is_spread else other.table
+                rows = rows.then(partial(attach_answers, instances=instances))
             else:  # a prompt may have its responses anywhere, or none
                 rows = Rows(_answered(job, rows.table, other.table))
     answered = rows.then(partial(with_answers, text=job.answers, flat=job.flat_answers))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -100,7 +101,7 @@ def _tables(
 
 def _opened(job: RagJob, place: Place) -> tuple[Opened, list[str], Contract]:
     """The responses, their group keys, and their contract."""
-    opened = open_responses(job, place.folder, place.targets, place.engine)
+    opened = open_responses(job, place.folder, place.targets, place.workers)
     schema = opened.rows.schema
     keys = [*(key for key in KEYS if key in schema)] if job.by is None else [*job.by]
     return opened, keys, _contract(job, schema, keys)
@@ -131,7 +132,7 @@ def _in_memory(labelled: Rows, keys: list[str], job: RagJob) -> pl.LazyFrame:
     names = [*keys, "label", "factlabel", "noise_rate", "evaluation", job.weight, cluster]
     schema = labelled.schema
     columns = dict.fromkeys(name for name in names if name is not None and name in schema)
-    return labelled.here([*columns]).collect().lazy()
+    return labelled.collect(methodcaller("select", [*columns])).lazy()
 
 
 def _is_labelled_anew(job: RagJob, schema: pl.Schema) -> bool:

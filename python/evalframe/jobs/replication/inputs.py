@@ -24,9 +24,8 @@ from evalframe.replication.evidence import agreement_by
 
 if TYPE_CHECKING:
     from evalframe.core.contract import Contract, Rule
-    from evalframe.engine.protocol import Engine
     from evalframe.jobs.replication import ReplicationJob
-    from evalframe.jobs.rows import Rows
+    from evalframe.jobs.rows import Rows, Workers
 
 
 TEXTS = (
@@ -71,12 +70,12 @@ class Tests(Opened):
 
 
 def open_tests(
-    job: ReplicationJob, folder: Path, targets: Sequence[Path], engine: Engine | None = None
+    job: ReplicationJob, folder: Path, targets: Sequence[Path], workers: Workers | None = None
 ) -> Tests:
     """Read the inputs of a job; `targets` will be written and must not be among them."""
     if job.participants is not None:  # those of a test may be anywhere
-        engine = None
-    opened = open_records(job, folder, targets, texts=TEXTS, engine=engine)
+        workers = None
+    opened = open_records(job, folder, targets, texts=TEXTS, workers=workers)
     others = [
         open_tables([name], job, folder, targets, texts=TEXTS)
         for name in (job.participants, job.design)

@@ -41,7 +41,7 @@ from evalframe.jobs.rows import Rows
 
 def compute(job: ReplicationJob, place: Place) -> Outcome:
     """Add the evidence to the tests of a job, and score the models."""
-    opened = open_tests(job, place.folder, place.targets, place.engine)
+    opened = open_tests(job, place.folder, place.targets, place.workers)
     by = groups_of(job, opened)
     if place.summary is not None:
         _check_summary(place.summary, opened, by)
@@ -98,7 +98,7 @@ def _tests(job: ReplicationJob, opened: Tests, by: Sequence[str], temporary: Pat
         both, notes = _both_sides(opened, tests.table, by)
         tests = Rows(implementation_of(job).chain.agents_where_humans_tell(both))
     as_read = [*values_of_table(tests.schema), *_without_effects(tests, job)]
-    evidence = tests.collect(partial(with_evidence, job))
+    evidence = tests.collect(partial(with_evidence, job.of_rows()))
     return _Tests(_with_domains(evidence), report, [*as_read, *notes])
 
 

@@ -177,7 +177,7 @@ def _no_probabilities(job: SelectiveJob, chosen: Chosen, records: Records) -> It
 
 
 def _opened(job: SelectiveJob, place: Place) -> tuple[SelectiveJob, Opened]:
-    opened = open_records(job, place.folder, place.targets, engine=place.engine)
+    opened = open_records(job, place.folder, place.targets, workers=place.workers)
     for path in place.targets if job.calibration else ():
         refuse_inputs(path, (), [str(job.calibration)], place.folder)
     check_found(job.columns, "items", opened.rows.schema)
@@ -196,7 +196,8 @@ def _curves(job: SelectiveJob, rows: Mapping[str, Rows]) -> pl.DataFrame:
     weights = [] if job.weight is None else [job.weight]
     curves = []
     for confidence in job.confidence:
-        items = rows[confidence].here([*dict.fromkeys([LOSS, confidence, *job.by, *weights])])
+        columns = [*dict.fromkeys([LOSS, confidence, *job.by, *weights])]
+        items = rows[confidence].collect(methodcaller("select", columns)).lazy()
         curve = ef.selective.rc_curve(items, LOSS, confidence, by=job.by, weight=job.weight)
         curves.append(curve.with_columns(confidence=pl.lit(confidence)).collect())
     keys = [*job.by, "confidence"]

@@ -36,7 +36,7 @@ from evalframe.survey.surveys.shapes import UNITS, shaped
 from evalframe.survey.surveys.tables import ONE_ROUND
 
 if TYPE_CHECKING:
-    from evalframe.engine.protocol import Engine
+    from evalframe.jobs.rows import Workers
 
 _TEXTS = (
     "model",
@@ -99,7 +99,7 @@ class Predictions(Opened):
 
 
 def open_predictions(
-    job: SurveyJob, folder: Path, targets: Sequence[Path], engine: Engine | None = None
+    job: SurveyJob, folder: Path, targets: Sequence[Path], workers: Workers | None = None
 ) -> Predictions:
     """Open the predictions of a job and its survey; targets must not be among the inputs."""
     truth = [] if job.truth is None else [job.truth]
@@ -108,7 +108,7 @@ def open_predictions(
         refuse_inputs(path, files, truth, folder)
         refuse_documents(path, truth, folder)
     is_table = job.reader is None or has_logs(job)
-    opened = _tables(job, folder, targets, engine) if is_table else _scores(job, folder, targets)
+    opened = _tables(job, folder, targets, workers) if is_table else _scores(job, folder, targets)
     survey = opened.survey
     if truth:
         survey = open_survey(
@@ -123,11 +123,11 @@ def open_predictions(
 
 
 def _tables(
-    job: SurveyJob, folder: Path, targets: Sequence[Path], engine: Engine | None
+    job: SurveyJob, folder: Path, targets: Sequence[Path], workers: Workers | None
 ) -> Predictions:
     with nullcontext() if has_logs(job) else naming_lines(find(job.items, folder)):
         texts = (*_TEXTS, "id", "config_id")
-        opened = open_records(job, folder, targets, texts=texts, engine=engine)
+        opened = open_records(job, folder, targets, texts=texts, workers=workers)
     rows, files, notes = opened.rows, opened.files, [*opened.notes]
     if has_logs(job) and "score" not in job.columns:  # it is of another scorer
         rows = rows.then(methodcaller("drop", "score"))

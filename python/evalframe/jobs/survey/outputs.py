@@ -63,7 +63,7 @@ def functions_of(rules: str) -> Any:
 def scored(job: SurveyJob, valid: Rows, value: str, truth: Truth | None) -> Rows:
     """Valid predictions with their scores, from `value`, and with columns of the survey."""
     rows = with_temperatures(job, valid)
-    return rows if truth is None else rows.then(partial(_scored, job, value, truth))
+    return rows if truth is None else rows.then(partial(_scored, job.of_rows(), value, truth))
 
 
 def _scored(job: SurveyJob, value: str, truth: Truth, table: pl.LazyFrame) -> pl.LazyFrame:

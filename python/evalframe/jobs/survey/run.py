@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from operator import methodcaller
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -30,8 +31,7 @@ from evalframe.jobs.survey.outputs import (
 if TYPE_CHECKING:
     import polars as pl
 
-    from evalframe.engine.protocol import Engine
-    from evalframe.jobs.rows import Rows
+    from evalframe.jobs.rows import Rows, Workers
 
 
 _COLUMNS = (
@@ -57,7 +57,7 @@ def compute(job: SurveyJob, place: Place) -> Outcome:
     """Score the predictions of a job, and rank the models."""
     summary = None if place.summary is None else _summary(place.summary, place.targets)
     targets = [*place.targets, *([] if summary is None else [summary])]
-    opened, truth, contract = _opened(job, place.folder, targets, place.engine)
+    opened, truth, contract = _opened(job, place.folder, targets, place.workers)
     with reading(", ".join(job.items)):
         report, valid = opened.rows.checked(contract, place.rejects)
         models = _kept(job, scored(job, valid, opened.value, truth))
@@ -88,10 +88,10 @@ def check(job: SurveyJob, place: Place) -> str:
 
 
 def _opened(
-    job: SurveyJob, folder: Path, targets: Sequence[Path], engine: Engine | None = None
+    job: SurveyJob, folder: Path, targets: Sequence[Path], workers: Workers | None = None
 ) -> tuple[Predictions, Truth | None, Contract]:
     """The predictions, the truth and the contract of a job."""
-    opened = open_predictions(job, folder, targets, engine)
+    opened = open_predictions(job, folder, targets, workers)
     schema = opened.rows.schema.names()
     truth = (
         None
@@ -123,7 +123,7 @@ def _kept(job: SurveyJob, rows: Rows) -> pl.DataFrame:
     """The scores, without the responses."""
     schema = rows.schema
     names = dict.fromkeys((*job.by, *_COLUMNS, _cluster(job)))
-    return rows.here([name for name in names if name in schema]).collect()
+    return rows.collect(methodcaller("select", [name for name in names if name in schema]))
 
 
 def _cluster(job: SurveyJob) -> str:
