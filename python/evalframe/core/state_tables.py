@@ -15,7 +15,7 @@ import base64
 import io
 import itertools
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -97,10 +97,8 @@ def _sorted(part: pl.DataFrame, groups: list[str]) -> pl.DataFrame:
     return part if ordered else part.sort(*groups, LEVEL)
 
 
-def merged(shards: Sequence[Frame]) -> pl.DataFrame:
-    """The sum of state tables of the same metrics, keys and clusters."""
-    if not shards:
-        raise ParameterError("there are no states to merge")
+def merged(shards: Iterable[Frame]) -> pl.DataFrame:
+    """The sum of state tables of the same metrics, keys and clusters, taken one after another."""
     total = _Sum()
     for number, shard in enumerate(shards):
         total.add(number, tables.lazy(shard).collect())
@@ -140,6 +138,8 @@ class _Sum:
 
     def table(self) -> pl.DataFrame:
         """The sum of all states."""
+        if not self._kinds:
+            raise ParameterError("there are no states to merge")
         _check_alike(self._kinds, self._header)
         kind = pl.concat(self._kinds, how="diagonal_relaxed")
         if self._header is None:

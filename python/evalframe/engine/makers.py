@@ -73,7 +73,7 @@ class OfStates:
     def added(self, parts: Iterable[bytes]) -> bytes:
         """See `Maker`."""
         first, *others = parts
-        return packed(merged([unpacked(part) for part in (first, *others)])) if others else first
+        return packed(merged(unpacked(part) for part in (first, *others))) if others else first
 
 
 @dataclass(frozen=True)

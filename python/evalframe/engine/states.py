@@ -77,7 +77,7 @@ def state_on(
     parts = run(engine, task, shards.batches(engine.check()), progress)
     if len(parts) >= MANY:
         parts = [tree(engine, Task.of("merge", _sum), parts, progress=progress)]
-    total = merged([unpacked(part) for part in parts])
+    total = merged(unpacked(part) for part in parts)
     check_read(shards)
     return total
 
@@ -105,4 +105,4 @@ def _state(
 
 def _sum(parts: Sequence[bytes]) -> bytes:
     """The packed sum of packed states."""
-    return packed(merged([unpacked(part) for part in parts]))
+    return packed(merged(unpacked(part) for part in parts))

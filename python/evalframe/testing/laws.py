@@ -22,6 +22,7 @@ from evalframe.core.metric import MetricExpr
 from evalframe.core.per import Node, Per
 from evalframe.core.retraction import RecomputeError
 from evalframe.core.rows import as_expr
+from evalframe.core.state_files import packed, unpacked
 from evalframe.core.states import CLUSTER, Plan, States
 from evalframe.core.tables import Keys
 from evalframe.core.typing import By, Frame, IntoExpr
@@ -124,7 +125,7 @@ def expressions_equal_tables(
 def shards_add_up(
     metrics: Metrics, frame: Frame, *, by: By = None, shards: int = 3, rtol: float = RTOL
 ) -> None:
-    """States of shards, written to Parquet, read back, merged and finished = the whole."""
+    """States of shards, as bytes, through Parquet, merged and finished = the whole."""
     rows, exprs, keys = _opened(metrics, frame, by)
     places = pl.int_range(pl.len())
     cuts = {
@@ -135,7 +136,7 @@ def shards_add_up(
     }
     routes: dict[str, Frame] = {"evaluate": evaluate(rows, exprs, by=by)}
     for cut, parts in cuts.items():
-        states = [_through_parquet(partial(part, exprs, by=by)) for part in parts]
+        states = [_travelled(partial(part, exprs, by=by)) for part in parts]
         routes[f"merged shards of {cut}"] = finish(merge(*states))
         routes[f"shards of {cut} merged the other way round"] = finish(
             merge(states[-1], merge(*states[:-1]))
@@ -353,9 +354,13 @@ def _opened(metrics: Metrics, frame: Frame, by: By) -> tuple[pl.DataFrame, list[
     return tables.lazy(frame).collect(), as_exprs(metrics), Keys.of(by)
 
 
-def _through_parquet(state: pl.DataFrame) -> pl.DataFrame:
+def _travelled(state: pl.DataFrame) -> pl.DataFrame:
+    """The state after it was bytes, which must not change it, and Parquet."""
+    again = unpacked(packed(state))
+    if again.schema != state.schema or not again.equals(state):
+        raise AssertionError(f"shards add up: as bytes a state becomes another:\n{state}\n{again}")
     file = io.BytesIO()
-    state.write_parquet(file)
+    again.write_parquet(file)
     file.seek(0)
     return pl.read_parquet(file)
 
