@@ -7,7 +7,9 @@ import re
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from functools import partial
+from importlib.metadata import PackageNotFoundError, version
 
+import polars as pl
 import pytest
 
 import evalframe as ef
@@ -41,6 +43,12 @@ def test_what_runs_already_is_joined_and_left_running(dask_engine, ray_engine):
             assert run(joined, lengths, ["abc"]) == [3]
     for engine in (dask_engine, ray_engine):
         assert run(engine, lengths, ["abc"]) == [3]
+
+
+def test_workers_are_asked_past_the_queue(engine):
+    assert {*engine.each(version, ("polars",), 60).values()} == {pl.__version__}
+    (answer, *_) = engine.each(version, ("absent",), 60).values()
+    assert isinstance(answer, PackageNotFoundError)
 
 
 def test_a_function_that_cannot_be_sent_is_told():

@@ -62,22 +62,25 @@ class OnRay:
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
         asked = {
-            node["NodeManagerAddress"]: ray.remote(_answer)
+            node["NodeManagerAddress"]: ray.remote(function)
             .options(
                 num_cpus=0,
                 max_retries=0,
                 scheduling_strategy=NodeAffinitySchedulingStrategy(node["NodeID"], soft=False),
             )
-            .remote(function, args)
+            .remote(*args)
             for node in ray.nodes()
             if node["Alive"]
         }
-        try:
-            return dict(zip(asked, ray.get([*asked.values()], timeout=seconds), strict=True))
-        except ray.exceptions.GetTimeoutError as error:
-            raise EngineError(f"not all nodes of Ray answer within {seconds:g} s") from error
-        except ray.exceptions.RayError as error:
-            raise EngineError(f"a node of Ray does not answer: {error}") from error
+        answers: dict[str, Any] = {}
+        for node, ref in asked.items():
+            try:
+                answers[node] = ray.get(ref, timeout=seconds)
+            except ray.exceptions.RayTaskError as error:
+                answers[node] = error.cause
+            except ray.exceptions.RayError as error:
+                raise EngineError(f"node {node} of Ray does not answer: {error}") from error
+        return answers
 
     def stream(self, task: Task, items: Sequence[Any]) -> Stream:
         """Submit all at once; see `Engine`."""
@@ -114,14 +117,6 @@ class OnRay:
             if ray.is_initialized():
                 for ref in places:
                     ray.cancel(ref, force=True)
-
-
-def _answer(function: Callable[..., Any], args: tuple[Any, ...]) -> Any:
-    """What a function returns, or its error."""
-    try:
-        return function(*args)
-    except Exception as error:
-        return error
 
 
 @contextmanager

@@ -134,7 +134,10 @@ class Engine(Protocol):
     def each(
         self, function: Callable[..., Any], args: tuple[Any, ...], seconds: float
     ) -> dict[str, Any]:
-        """What a function returns on each worker, or the error that it raised there."""
+        """What a function returns on each worker, or the error that it raised there.
+
+        A function of the standard library, since the worker may lack ours.
+        """
 
     def stream(self, task: Task, items: Sequence[Any]) -> Stream:
         """Run `call(task, item)` for all items; the places of items with what became of them.
@@ -157,8 +160,8 @@ def call(task: Task, item: Any) -> Made:
 
     try:
         function = _loaded(task)
-    except ImportError as error:
-        return made("module", str(error))
+    except Exception as error:  # a module may fail in any way
+        return made("module", f"{type(error).__name__}: {error}")
     try:
         value = function(item)
     except MemoryError:
