@@ -1,5 +1,6 @@
 """Equal digests mean equal sums: whatever decides a sum changes the digest, nothing else does."""
 
+import operator
 import os
 import subprocess
 import sys
@@ -114,6 +115,9 @@ PYTHON = pl.col("x").map_batches(lambda x: x, return_dtype=pl.Float64, is_elemen
     [
         ({"metrics": ef.mean(PYTHON)}, "'value' of metric 'mean'"),
         ({"metrics": ef.aurc(), "by": PYTHON.alias("g")}, "the key 'g'"),
+        ({"metrics": ef.mean(pl.reduce(operator.add, ["x", "y"]))}, "'value' of metric 'mean'"),
+        ({"metrics": ef.mean(pl.fold(0, operator.add, ["x"]))}, "'value' of metric 'mean'"),
+        ({"metrics": ef.aurc(), "by": pl.col("x").name.map(str.upper)}, "the key 'X'"),
         ({"metrics": ef.per(PYTHON.alias("u"), ef.aurc())}, "'u' of metric 'aurc_per_u'"),
         ({"metrics": ef.mean("x", weight=PYTHON)}, "'weight' of metric 'mean'"),
     ],
@@ -144,6 +148,12 @@ def test_a_plugin_is_refused(tmp_path):
     )
     with pytest.raises(ef.EvalframeError, match="calls a plugin, which may change unseen"):
         defined(ef.mean(column))
+
+
+def test_a_value_that_cannot_be_written_down_is_refused():
+    key = (pl.col("x") == pl.lit(object(), dtype=pl.Object)).alias("g")
+    with pytest.raises(ef.EvalframeError, match="the key 'g' holds a value that cannot be kept"):
+        defined(ef.aurc(), by=key)
 
 
 def test_the_program_is_part_of_what_is_kept():

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from hashlib import blake2b
@@ -31,8 +32,9 @@ if TYPE_CHECKING:
     from evalframe.core.state import State
     from evalframe.core.tables import Keys
 
-_PYTHON = b"PLPYFN"
-"""What Polars writes before a Python function."""
+_PYTHON = re.compile(rb"PLPYFN|\xcc\x80[\x04\x05]\xcc\x95")
+"""How Polars begins a Python function: by a mark, or (`fold`, `name.map`) as a list of the bytes
+of a pickle, of which those above 127 stand behind 0xcc."""
 
 _PLUGIN = b"FfiPlugin"
 """What it writes before a function of a compiled plugin, whose file may change."""
@@ -171,16 +173,20 @@ def _exprs(named: Iterable[tuple[str, pl.Expr]], metric: str) -> list[list[str]]
 
 def _expr(expr: pl.Expr, what: str) -> str:
     """The digest of an expression."""
-    written = expr.meta.serialize()
+    try:
+        written = expr.meta.serialize()
+    except pl.exceptions.ComputeError as error:
+        raise ParameterError(f"{what} holds a value that cannot be kept ({error})") from error
     _check_native(written, what)
     return _hashed(written)
 
 
 def _check_native(written: bytes, what: str) -> None:
     """Raise ParameterError if the binary form of an expression or a plan calls other code."""
-    if _PYTHON in written or _PLUGIN in written:
+    is_python = _PYTHON.search(written) is not None
+    if is_python or _PLUGIN in written:
         raise ParameterError(
-            f"{what} calls a {'Python function' if _PYTHON in written else 'plugin'}, which may "
-            "change unseen, so its states cannot be kept; add the column to the files first, or "
-            "compute without a store"
+            f"{what} calls a {'Python function' if is_python else 'plugin'}, which may change "
+            "unseen, so its states cannot be kept; add the column to the files first, or compute "
+            "without a store"
         )
