@@ -8,6 +8,7 @@ complete, is finished where it lies, with the code of a single process.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -131,6 +132,12 @@ def _made(asked: Asked, folder: Path | None, item: Numbered) -> _Found:
     return _Found(tuple(paths), known, cells, sums, entries)
 
 
+def distinct_tables(states: States[pl.DataFrame]) -> list[pl.DataFrame]:
+    """The tables of blocks of different units; without sums the others are the same."""
+    units = (block.units for block in states.blocks)
+    return list(dict(zip(units, states.tables, strict=True)).values())
+
+
 def distinct_sums(
     table: pl.DataFrame, names: Sequence[str]
 ) -> tuple[list[Floats], dict[str, int | None]]:
@@ -172,16 +179,16 @@ class Clusters:
     entries: list[int]
     folder: Path | None
 
-    @property
+    @functools.cached_property
     def groups(self) -> pl.DataFrame:
         """The keys of all groups, in the order of `OWN`."""
         return self.known.groups()
 
-    @property
+    @functools.cached_property
     def members(self) -> pl.DataFrame:
         """The number of clusters of each group: `OWN` and `len`."""
-        every = [table.select(OWN, CLUSTER) for table in self.known.tables]
-        return pl.concat(every).unique().group_by(OWN).len()
+        every = pl.concat([table.select(OWN, CLUSTER) for table in distinct_tables(self.known)])
+        return every.unique().group_by(OWN).len()
 
     @property
     def bytes(self) -> int:

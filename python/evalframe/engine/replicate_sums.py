@@ -166,7 +166,8 @@ def _products(of: Pass, block: Block, rows: pl.DataFrame, hashes: draws.Hashes) 
 
     cell = [GROUP, *block.units, *([LEVEL] if block.axis is not None else [])]
     cells = rows.select(cell).unique()
-    number = rows.join(cells.with_row_index(_NEW), on=cell, nulls_equal=True, maintain_order="left")
+    numbered = cells.with_row_index(_NEW)
+    number = rows.select(cell).join(numbered, on=cell, nulls_equal=True, maintain_order="left")
     distinct, place = distinct_sums(rows, [*block.all_sums])
     # One sparse matrix of all sums, one below the other: cells x sums by clusters.
     entry = number[_NEW].to_numpy().astype(np.int64)

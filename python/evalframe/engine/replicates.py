@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from evalframe.engine.clusters import OWN, Clusters
+from evalframe.engine.clusters import OWN, Clusters, distinct_tables
 from evalframe.engine.protocol import Engine, Progress, run, tree
 from evalframe.engine.replicate_sums import (
     Columns,
@@ -117,7 +117,7 @@ def source_of(engine: Engine, clusters: Clusters, progress: Progress | None) -> 
         assert counted is None, "all rows make a cluster one of its group"
         tables, on = cluster_columns(states.tables)
         states = with_levels(method, states.with_tables(tables), on)
-        found = _Groups.of(tables, on, boards)
+        found = _Groups.of(distinct_tables(states), on, boards)
         if boards is None or not boards.enough:
             check_enough(found.rows[_ALIKE], found.rows[on[-1]])
         most = max(1, BATCH // (Columns.of(method).total * len(states.metrics)))

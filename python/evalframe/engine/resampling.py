@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from evalframe.engine.clusters import Asked, Bucket, Clusters, clusters_of
+from evalframe.engine.clusters import Asked, Bucket, Clusters, clusters_of, distinct_tables
 from evalframe.engine.protocol import Engine, Progress, run
 from evalframe.engine.replicate_sums import Columns
 from evalframe.engine.replicates import source_of
@@ -117,12 +117,12 @@ def _checked(method: Method, clusters: Clusters) -> Clusters:
     """With what is drawn of nested metrics; ParameterError if no group can be resampled."""
     numbered = number_groups(clusters.known, clusters.groups)
     tables, on = cluster_columns(numbered.tables)
-    units = (block.units for block in numbered.blocks)
-    for table in dict(zip(units, tables, strict=True)).values():
+    numbered = numbered.with_tables(tables)
+    for table in distinct_tables(numbered):
         check_known(table[on[-1]])
         groups = table.select(GROUP, *on).unique().group_by(GROUP, *on[:-1]).len()
         check_enough(groups["len"], table[on[-1]])
-    drawn = with_levels(method, numbered.with_tables(tables), on).drawn
+    drawn = with_levels(method, numbered, on).drawn
     return replace(clusters, known=replace(clusters.known, drawn=drawn))
 
 
