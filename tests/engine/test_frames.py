@@ -31,8 +31,8 @@ ONE = ef.evaluate(ROWS, METRICS, by="model", resample=RESAMPLE)
 HEADER = ef.engine.header(METRICS, **KEPT)
 
 
-def same(result):
-    assert_frame_equal(result, ONE, rel_tol=1e-12, abs_tol=1e-12)
+def same(result, one=ONE):
+    assert_frame_equal(result, one, rel_tol=1e-12, abs_tol=1e-12)
 
 
 def test_a_state_of_plain_types_says_by_its_header_what_it_is():
@@ -81,6 +81,9 @@ def dask_frame():
 def test_partitions_of_dask_are_shards(dask_frame, dask_engine):
     arguments = {"by": "model", "resample": RESAMPLE, "engine": dask_engine}
     same(ef.evaluate(dask_frame, METRICS, **arguments))
+    plain = ef.evaluate(ROWS, METRICS, by="model")
+    for plan in ("auto", "sorted"):
+        same(ef.evaluate(dask_frame, METRICS, by="model", plan=plan, engine=dask_engine), plain)
     state = ef.partial(dask_frame, METRICS, engine=dask_engine, **KEPT)
     same(ef.finish(state, resample=RESAMPLE))
     sides = {"between": "model", "pair_on": "item", "resample": RESAMPLE}
@@ -110,6 +113,8 @@ def test_blocks_of_ray_are_shards_and_states_a_dataset(ray_engine):
     parts = [ROWS[:90].to_arrow(), ROWS[90:].to_arrow()]
     dataset = ray.data.from_arrow(parts)
     same(ef.evaluate(dataset, METRICS, by="model", resample=RESAMPLE, engine=ray_engine))
+    plain = ef.evaluate(ROWS, METRICS, by="model")
+    same(ef.evaluate(dataset, METRICS, by="model", engine=ray_engine), plain)
     state = ef.engine.ray.partial(dataset, METRICS, **KEPT)
     total = pa.concat_tables(ray.get(state.to_arrow_refs()))
     same(ef.finish(total, header=HEADER, resample=RESAMPLE))

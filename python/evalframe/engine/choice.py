@@ -69,7 +69,7 @@ def estimates_on(
     engine: Engine, shards: Shards, metrics: Sequence[AnyBound], keys: Keys, plan: Plan
 ) -> pl.DataFrame:
     """The long result of metrics of shards without uncertainty, as `core.nested.estimates`."""
-    if plan == "auto" and sum(part.size for part in shards.parts) <= SMALL:
+    if plan == "auto" and shards.home is None and sum(_sizes(shards)) <= SMALL:
         plan = "levels"
     elif plan == "auto":
         look = looked(engine, shards, metrics, keys)
@@ -89,19 +89,24 @@ def tell(words: str) -> None:
 
 def looked(engine: Engine, shards: Shards, metrics: Sequence[AnyBound], keys: Keys) -> Look:
     """Estimates from the first rows of a few shards, which workers read."""
-    step = -(-len(shards.parts) // _SHARDS)
+    sizes, step = _sizes(shards), -(-len(shards.parts) // _SHARDS)
     parts = shards.parts[::step]
     job = Job(metrics, keys)
     if all(isinstance(part.rows, pl.DataFrame) for part in parts):  # which need not travel
         looks = [_head(job, part) for part in parts]
     else:
         looks = run(engine, Task.of("look", partial(_head, job), modules_of(metrics)), parts)
-    seen, size = sum(count for count, _ in looks), sum(part.size for part in parts)
-    rows = round(seen * sum(part.size for part in shards.parts) / max(size, 1))
+    seen = sum(count for count, _ in looks)
+    rows = round(seen * sum(sizes) / max(sum(sizes[::step]), 1))
     cells = [_cells(heads, rows) for heads in zip(*(heads for _, heads in looks), strict=True)]
     widths = [8 * (2 + len(keys.inner) + len(block.all_sums)) for block in job.blocks]
     whole = sum(count * width for count, width in zip(cells, widths, strict=True))
     return Look(rows, max(cells), whole)
+
+
+def _sizes(shards: Shards) -> list[int]:
+    """Bytes of each shard; 1 of each partition of an engine's frame, which are about alike."""
+    return [1 if shards.home is not None else part.size for part in shards.parts]
 
 
 def _head(job: Job, shard: Shard) -> tuple[int, list[pl.DataFrame]]:

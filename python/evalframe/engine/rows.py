@@ -67,6 +67,7 @@ def estimated(
     bounds = tables.declared(exprs, "its shards do not add up")
     tables.check_columns(rows.outline, exprs, *keys.exprs)
     with opened(engine) as ready:
+        rows.check_home(ready)
         return estimates_on(ready, rows, bounds, keys, plan)
 
 
