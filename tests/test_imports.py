@@ -30,7 +30,7 @@ MAY_IMPORT = {
         *(PUBLIC, *FAMILY, *FAMILIES),
         *("compat", "engine", "logs", "report"),
     },
-    "report": {"core.errors", "core.typing"},
+    "report": {"core"},
     "plot": {"core", "report"},
     "testing": FAMILY,
     "__init__": {"core.lazy"},

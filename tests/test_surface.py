@@ -205,6 +205,7 @@ OTHERWISE = {
         ),
         "of the intervals of a table, which does not have it, to be named",
     ),
+    "report.show level": "of the intervals of a table, which does not have it, to be named",
     "evaluation.retract cluster": "the ids of some, whose column the state knows",
     "ranking.rank level": "by default that of its bootstrap",
     "core.validate on_invalid": "the same two texts, spelt out",

@@ -12,7 +12,6 @@ from evalframe.core.typing import Frame
 from evalframe.plot import theme
 from evalframe.plot.frames import (
     figures,
-    keys_before,
     left_out,
     limits,
     only,
@@ -20,7 +19,8 @@ from evalframe.plot.frames import (
     taken,
     varying,
 )
-from evalframe.plot.names import MINUS, Measure, cell, cut, digits, labels, some, whole
+from evalframe.report.names import MINUS, Measure, cell, cut, digits, labels, some, whole
+from evalframe.report.results import MAKERS, Form, form_of
 
 if TYPE_CHECKING:
     from evalframe.plot.theme import Chart
@@ -31,26 +31,8 @@ ROWS = 100
 STEP, LETTER = 22, 6.0
 """Height of a row, and width of a letter in it, in pixels."""
 
-_MAKERS = "ef.evaluate, ef.compare, ef.rank, ef.survey.leaderboard or ef.replication.model_scores"
 _ENTRY, _PLACE = ":entry", ":place"
 _X, _LOW, _HIGH = ":x", ":low", ":high"
-
-
-class _Form(NamedTuple):
-    """A kind of result: the columns of the estimate and its ends, and what it measures."""
-
-    value: str
-    lower: str = "lower"
-    upper: str = "upper"
-    measure: Measure | None = None
-
-
-_FORMS = (
-    _Form("estimate"),
-    _Form("delta"),
-    _Form("score", measure=Measure("score", None, "maximize")),
-    _Form("pas", "pas_lower", "pas_upper", Measure("pas", "Agreement with humans", "maximize")),
-)
 
 
 @any_frame
@@ -83,10 +65,14 @@ def forest(result: Frame, *, level: float | None = None, width: int = 360) -> Ch
         (['selective_risk by model'], ['Point: estimate; 2 rows, best first',
         'No intervals were computed'])
     """
-    table = taken(result, "forest", [], _MAKERS)
-    form = next((form for form in _FORMS if form.value in table.columns), _FORMS[0])
+    table = taken(result, "forest", [], MAKERS)
+    form = form_of(table)
+    if form is None:
+        taken(table, "forest", ["estimate"], MAKERS)
+    assert form is not None
     is_difference = form.value == "delta"
-    taken(table, "forest", [form.value, *(["left", "right"] if is_difference else [])], _MAKERS)
+    if is_difference:
+        taken(table, "forest", ["metric", "left", "right"], MAKERS)
     measure = form.measure or Measure.of(only(table, "metric", "forest"))
     table, keys, base = _keyed(_valued(table, form), form)
     differ, _ = varying(table, keys)
@@ -121,32 +107,23 @@ class _Look(NamedTuple):
     zero: list[float]
 
 
-def _valued(table: pl.DataFrame, form: _Form) -> pl.DataFrame:
+def _valued(table: pl.DataFrame, form: Form) -> pl.DataFrame:
     """The table with its estimates and ends as numbers of ours."""
-    columns = {_X: form.value, _LOW: form.lower, _HIGH: form.upper}
-    valued = figures(
-        table.with_columns(
-            (pl.col(name) if name in table.columns else pl.lit(None)).cast(pl.Float64).alias(ours)
-            for ours, name in columns.items()
-        )
-    )
+    ends = zip(form.ends(table), (_X, _LOW, _HIGH), strict=True)
+    valued = figures(table.with_columns(column.alias(ours) for column, ours in ends))
     if valued[_X].null_count() == len(valued):
         raise ParameterError(f"ef.plot.forest: every {form.value!r} is null; nothing can be drawn")
     return valued
 
 
-def _keyed(table: pl.DataFrame, form: _Form) -> tuple[pl.DataFrame, list[str], Any]:
+def _keyed(table: pl.DataFrame, form: Form) -> tuple[pl.DataFrame, list[str], Any]:
     """The table with its keys, that of a row first; and the system that differences are from."""
-    keys = [k for k in keys_before(table, form.value) if k not in ("rank", "metric")]
+    keys = form.keys(table)
     if form.value == "delta":
-        keys = keys_before(table, "metric")
-        names = pl.col("left", "right").cast(pl.String)
         base = table["left"][0] if table["left"].n_unique() == 1 else None
         pair = pl.format(f"{{}} {MINUS} {{}}", "right", "left") if base is None else pl.col("right")
-        entry = table.with_columns(names).select(pair.alias(_ENTRY))
+        entry = table.select(pl.col("left", "right").cast(pl.String)).select(pair.alias(_ENTRY))
         return table.with_columns(entry), [_ENTRY, *keys], base
-    if "rank" in keys_before(table, form.value):
-        keys = [*keys[-1:], *keys[:-1]]
     if not keys:
         return table.with_columns(pl.lit("all rows").alias(_ENTRY)), [_ENTRY], None
     return table, keys, None

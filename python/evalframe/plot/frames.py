@@ -13,8 +13,8 @@ import polars as pl
 from evalframe.core.errors import MissingColumnsError, ParameterError, did_you_mean
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
-from evalframe.plot.names import cut, joined, labels, visible
 from evalframe.plot.theme import PALETTE
+from evalframe.report.names import cut, joined, labels, visible
 
 POINTS = 5_000
 """Points that a chart draws at most."""

@@ -12,7 +12,7 @@ from evalframe.core.frames import any_frame
 from evalframe.core.typing import Frame
 from evalframe.plot import theme
 from evalframe.plot.frames import check_points, figures, keys_before, only, panels, taken, varying
-from evalframe.plot.names import MINUS, Measure, cell, digits, labels, number, whole
+from evalframe.report.names import MINUS, Measure, cell, digits, labels, number, whole
 
 if TYPE_CHECKING:
     from evalframe.plot.theme import Chart

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evalframe.core.errors import ParameterError, needing
-from evalframe.plot.names import visible
+from evalframe.report.names import visible
 
 if TYPE_CHECKING:
     import altair as alt

@@ -1,4 +1,4 @@
-"""Names and numbers as charts show them: made visible, cut, unique; digits that an interval needs.
+"""Names and numbers as readers see them: made visible, cut, unique; digits that an interval needs.
 
 Names come from data and may hold anything. They are drawn as data, never as part of an expression.
 """

@@ -1,0 +1,54 @@
+"""What a result table is of: the columns of its estimates and intervals, its keys, its metric."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import polars as pl
+
+from evalframe.report.names import Measure
+
+MAKERS = "ef.evaluate, ef.compare, ef.rank, ef.survey.leaderboard or ef.replication.model_scores"
+"""Functions whose results have estimates."""
+
+
+class Form(NamedTuple):
+    """A kind of result: the columns of the estimate and its ends, and what it measures.
+
+    `measure` is None where a column `metric` says it.
+    """
+
+    value: str
+    lower: str = "lower"
+    upper: str = "upper"
+    measure: Measure | None = None
+
+    def keys(self, table: pl.DataFrame) -> list[str]:
+        """What tells the rows apart: of a board the entry first, then its groups."""
+        until = "metric" if self.value == "delta" else self.value
+        before = table.columns[: table.columns.index(until)]
+        keys = [name for name in before if name not in ("rank", "metric")]
+        return [*keys[-1:], *keys[:-1]] if "rank" in before else keys
+
+    def ends(self, table: pl.DataFrame) -> list[pl.Series]:
+        """Estimate, lower and upper end; null where the table has none."""
+        none = pl.lit(None, dtype=pl.Float64)
+        columns = [
+            (pl.col(name) if name in table.columns else none).cast(pl.Float64).alias(name)
+            for name in (self.value, self.lower, self.upper)
+        ]
+        finite = pl.when(pl.all().is_finite()).then(pl.all())
+        return table.select(columns).select(finite.name.keep()).get_columns()
+
+
+_FORMS = (
+    Form("estimate"),
+    Form("delta"),
+    Form("score", measure=Measure("score", None, "maximize")),
+    Form("pas", "pas_lower", "pas_upper", Measure("pas", "Agreement with humans", "maximize")),
+)
+
+
+def form_of(table: pl.DataFrame) -> Form | None:
+    """The kind of a result, None if it has no estimates."""
+    return next((form for form in _FORMS if form.value in table.columns), None)

@@ -1,0 +1,113 @@
+"""Results as tables for people: what is in them, and how each format writes any name."""
+
+import polars as pl
+import pytest
+
+import evalframe as ef
+from evalframe.core.errors import MissingColumnsError, ParameterError
+
+RESULT = pl.DataFrame(
+    {
+        "model": ["x", "x", "y", "y"],
+        "metric": ["aurc", "accuracy", "aurc", "accuracy"],
+        "estimate": [0.3, 0.8, 0.1, None],
+        "lower": [0.25, 0.7, 0.05, None],
+        "upper": [0.35, 0.9, 0.15, None],
+    }
+)
+BOARD = pl.DataFrame(
+    {
+        "rank": [1, 2],
+        "model": ["x", "y"],
+        "score": [0.9, 0.8],
+        "rank_set_lower": [1, 1],
+        "rank_set_upper": [2, 2],
+        "tied_with_best": [True, True],
+    }
+)
+HOSTILE = r"[*a_1*]|$x$ & \b{} <script> #~^%"
+
+
+def lines(table):
+    return str(table).splitlines()
+
+
+def test_metrics_stand_side_by_side_and_the_best_are_marked():
+    assert lines(ef.show(RESULT, level=0.9)) == [
+        "model                  aurc ↓           accuracy ↑",
+        "-----  ----------------------  -------------------",
+        "x        0.300 [0.250, 0.350]  0.80 [0.70, 0.90] *",
+        "y      0.100 [0.050, 0.150] *                    —",
+        "",
+        "90% intervals in brackets.",
+        "*: best.",
+    ]
+    assert ef.show(RESULT).markdown().splitlines() == [
+        "| model |                   aurc ↓ |            accuracy ↑ |",
+        "| ----- | -----------------------: | --------------------: |",
+        "| x     |     0.300 [0.250, 0.350] | **0.80 [0.70, 0.90]** |",
+        "| y     | **0.100 [0.050, 0.150]** |                     — |",
+        "",
+        "Intervals in brackets. Bold: best.",
+    ]
+
+
+def test_nothing_is_best_among_rows_of_several_keys_or_by_no_direction():
+    two = RESULT.with_columns(task=pl.Series(["s", "s", "t", "t"])).select(
+        "task", pl.exclude("task")
+    )
+    assert "**" not in ef.show(two).markdown()
+    plain = RESULT.with_columns(metric=pl.lit("mine") + pl.col("metric"))
+    assert "**" not in ef.show(plain).markdown()
+
+
+def test_boards_say_which_ranks_are_possible_and_who_is_tied():
+    table = ef.show(BOARD)
+    assert lines(table)[0].split() == ["rank", "model", "score", "↑", "possible", "ranks"]
+    assert table.notes[-2] == "a: 2 of 2 are not told apart from the best."
+    assert table.notes[-1] == "No intervals were computed."
+    assert r"1 & x & \textbf{0.900}\textsuperscript{a} & 1--2 \\" in table.latex()
+    assert "<strong><bdi>0.900</bdi></strong><sup>a</sup>" in table.html()
+
+
+def test_pairs_have_their_p_values():
+    pairs = {"metric": "aurc", "left": ["x", "x"], "right": ["y", "z"], "delta": [-0.2, 0.1]}
+    table = ef.show(pl.DataFrame(pairs | {"p_adjusted": [0.0004, None]}))
+    assert [column.cells for column in table.columns][2:] == [["−0.200", "0.100"], ["<0.001", "—"]]  # noqa: RUF001
+    assert table.notes[0] == "1 of 1 pairs differs (adjusted p < 0.05)."
+
+
+def test_a_key_may_be_called_as_a_metric_and_no_key_is_one_row():
+    result = RESULT.filter(metric="aurc").rename({"model": "aurc ↓"})
+    assert len(lines(ef.show(result))[0].split()) == 4
+    assert lines(ef.show(RESULT.head(1).drop("model")))[2] == "0.300 [0.250, 0.350]"
+
+
+def test_names_are_escaped_for_each_format():
+    table = ef.show(RESULT.with_columns(pl.col("model").replace("x", HOSTILE)))
+    row = table.latex().splitlines()[4].partition(" & 0.3")[0]
+    assert row == (
+        r"{[}{*}a\_1{*}]|\$x\$ \& \textbackslash{}b\{\} \textless{}script\textgreater{} \#"
+        r"\textasciitilde{}\textasciicircum{}\%"
+    )
+    assert r"\[\*a\_1\*]\|$x$ & \\b{} &lt;script>" in table.markdown()
+    assert "<script" not in table.html()
+    assert "&lt;script&gt;" in table.html()
+    hidden = ef.show(RESULT.with_columns(model=pl.lit("a\u202eb\nc")).head(1))
+    assert lines(hidden)[2].startswith("a\\u202eb c ")
+
+
+def test_many_rows_are_cut_and_it_is_said():
+    many = pl.DataFrame({"model": range(300), "metric": "mine", "estimate": 0.5})
+    table = ef.show(many.lazy())
+    assert len(table.columns[0].cells) == 200
+    assert table.notes[0] == "The first 200 of 300 rows."
+
+
+def test_what_is_no_result_is_refused():
+    with pytest.raises(MissingColumnsError, match=r"ef\.show takes the result of ef\.evaluate"):
+        ef.show(pl.DataFrame({"model": ["a"]}))
+    with pytest.raises(ParameterError, match="the table has no rows"):
+        ef.show(RESULT.clear())
+    with pytest.raises(ParameterError, match="level is 95"):
+        ef.show(RESULT, level=95)
