@@ -32,9 +32,11 @@ from evalframe.engine.states import check_read
 if TYPE_CHECKING:
     from evalframe.engine.shards import Shard, Shards
 
-BUCKET, LARGE, WHOLE = 1 << 19, 1 << 20, 1 << 24
-"""Rows of a bucket of groups, about; of a group that goes by ranges; of one that must not be larger
-since it cannot."""
+BUCKET = 1 << 19
+"""Rows of a bucket of groups, about; a process needs some 500 bytes for each."""
+
+LARGE, WHOLE = 1 << 20, 1 << 24
+"""Rows from which on a group goes by ranges; and is refused, if metrics over units forbid that."""
 
 _BATCH, _PIECE = 1 << 18, 1 << 9
 """Rows that a worker reads and splits at a time, at least: so many for each bucket, since a piece
@@ -185,7 +187,7 @@ def shuffled(
             longs.append(_of_large(engine, plan, added, of_range, shards.schema))
     check_read(shards)
     filled: list[pl.DataFrame] = [long for long in longs if long is not None]
-    return pl.concat(filled, how="diagonal_relaxed")
+    return pl.concat(filled)
 
 
 def _batches(job: Job, shard: Shard, size: int) -> Iterator[pl.DataFrame]:

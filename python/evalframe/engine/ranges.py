@@ -4,7 +4,8 @@ A *ladder* is a level that some blocks order rows by. A sample of the levels say
 (`Cuts`); equal levels are never parted. When the rows have been split, the sums of all ranges are
 known, and with them what lies before a range and in all (`pieces`). A task then computes the part
 that a range has in the terms of its blocks (`of_range`), and the driver puts the parts together
-(`totals_of`). Most terms add up; of equal values and of hulls the rows that matter come back.
+(`totals_of`). Most terms add up; of bins of equal values and of hulls the rows that matter, one for
+each bin and vertex, come back.
 
 Cost: each row is written and read once for each ladder, and sorted within its range. A process
 holds one range, or the distinct levels of a range whose rows are many to a level.
@@ -190,9 +191,9 @@ def of_range(
     blocks: Sequence[Block], piece: Piece, rows: Iterable[pl.DataFrame]
 ) -> dict[tuple[int, int], pl.DataFrame]:
     """What a range has of the terms of each block and shape of axes, from its rows."""
-    sorted_ones: dict[int, list[tuple[Floats, dict[str, Floats]]]] = {n: [] for n in piece.sums}
+    by_block: dict[int, list[tuple[Floats, dict[str, Floats]]]] = {n: [] for n in piece.sums}
     for part in in_chunks(rows, ROWS):
-        for number, chunks in sorted_ones.items():
+        for number, chunks in by_block.items():
             block = blocks[number]
             canonical = part.lazy().select(**block.columns).collect(engine="in-memory")
             starts = np.array([0, len(canonical)])
@@ -202,7 +203,7 @@ def of_range(
     with np.errstate(invalid="ignore"):  # infinite losses
         for number, (before, whole) in piece.sums.items():
             block = blocks[number]
-            levels, own = _merged(sorted_ones.pop(number), block)
+            levels, own = _merged(by_block.pop(number), block)
             totals, earlier = (
                 {n: np.array([v]) for n, v in each.items()} for each in (whole, before)
             )
@@ -213,7 +214,7 @@ def of_range(
                 if looks_across(uses[0][1]):
                     found[number, shape] = _rows_of(seen, values)
                 else:
-                    found[number, shape] = pl.DataFrame({":one": [1.0]} | kernel.found(seen, uses))
+                    found[number, shape] = pl.DataFrame(kernel.found(seen, uses))
     return found
 
 
