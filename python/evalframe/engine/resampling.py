@@ -79,12 +79,13 @@ def resampled_on(
     check_read(shards)
     if not clusters.stored:
         return finish(method, asked.of_rows(Shard("none", shards.outline, 0)), source=pools)
-    if summed:
-        clusters = _checked(method, clusters)
-    way = way_of(method, clusters) if summed else Way(False, "")
+    clusters = _checked(method, clusters)
+    way = way_of(method, clusters)
     tell(way.told)
     if way.by_shards:
-        return finish(method, clusters.known, source=source_of(engine, clusters, progress))
+        result = finish(method, clusters.known, source=source_of(engine, clusters, progress))
+        shards.check_unchanged()  # without a folder they are read again
+        return result
     if clusters.folder is None:
         return here()
     buckets = clusters.buckets
@@ -128,7 +129,7 @@ def _checked(method: Method, clusters: Clusters) -> Clusters:
 
 def tell(text: str) -> None:
     """Say on a terminal what is done, and why."""
-    if text and sys.stderr.isatty():
+    if sys.stderr.isatty():
         sys.stderr.write(f"{text}\n")
 
 
