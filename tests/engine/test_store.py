@@ -318,8 +318,14 @@ def test_times_are_trusted_only_if_asked_and_only_if_settled(folder, tmp_path, s
     trusting.partial(f"{folder}/*", ONE, by="group")
     assert {*trusting.explain()["status"]} == {"reused"}
     assert run(store, folder)["0.parquet"] == "changed"
+    with store.job():  # reads the same files several times
+        assert run(store, folder)["0.parquet"] == "reused"
+        written(6, 10**18)
+        store.partial(f"{folder}/*", ONE, by="group")
+        assert {*store.explain()["status"]} == {"reused"}
+    assert run(store, folder)["0.parquet"] == "changed"
     now = time.time_ns()
-    written(6, now)
+    written(8, now)
     assert run(trusting, folder)["0.parquet"] == "changed"
     written(7, now)  # so young that its time may be that of two changes
     assert run(trusting, folder)["0.parquet"] == "changed"

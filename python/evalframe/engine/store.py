@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import nullcontext, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
@@ -80,7 +80,16 @@ class StateStore:
         self.folder = Path(folder).absolute()
         self.trust_times = trust_times
         self._report: pl.DataFrame | None = None
-        self._seen: dict[Path, Seen] = {}
+        self._seen: dict[Path, Seen] | None = None
+
+    @contextmanager
+    def job(self) -> Iterator[None]:
+        """For the time of a block of several runs over the same files, hash each file once."""
+        self._seen = {}
+        try:
+            yield
+        finally:
+            self._seen = None
 
     def partial(
         self,
@@ -167,9 +176,10 @@ class StateStore:
         shelf = Shelf.of(self.folder, maker)
         journal = Journal.read(self.folder / "runs" / f"{maker.definition}.json")
         pieces = [_Piece(piece, _named(piece)) for piece in pieces_of(shards)]
-        pieces = [replace(piece, known=self._seen.get(piece.path)) for piece in pieces]
         if self.trust_times:
             pieces = [replace(piece, known=journal.seen(piece.name)) for piece in pieces]
+        if self._seen is not None:
+            pieces = [replace(p, known=self._seen.get(p.path, p.known)) for p in pieces]
         with nullcontext() if engine is None else opened(engine) as ready:
 
             def each(name: str, work: Callable[[Any], Counted], items: Sequence[Any]) -> list[Any]:
@@ -190,8 +200,9 @@ class StateStore:
         check_read(shards)
         kept = [each for _, some in results for each in some]
         names = [piece.name for piece in pieces]
-        paths = [piece.path for piece in pieces]
-        self._seen |= {path: each.seen for path, each in zip(paths, kept, strict=True) if each.seen}
+        if self._seen is not None:
+            paths = [piece.path for piece in pieces]
+            self._seen |= {path: k.seen for path, k in zip(paths, kept, strict=True) if k.seen}
         self._report = journal.report(names, kept)
         journal.write(names, kept)
         return maker.added(parts)

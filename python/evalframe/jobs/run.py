@@ -106,13 +106,14 @@ def _workers(job: TableJob, folder: Path, into: Path) -> Iterator[Workers | None
     if job.state is not None:
         check_within(path := path_of("state", job.state, into))
         store = StateStore(path)
-    if job.engine is None:
-        with ThreadPoolExecutor(1) as pool:
-            yield Workers(OnExecutor(pool, "this process"), store)
-        return
-    scratch = None if job.scratch is None else folder / job.scratch
-    with opened(on(job.engine, scratch=scratch)) as engine:
-        yield Workers(engine, store)
+    with nullcontext() if store is None else store.job():
+        if job.engine is None:
+            with ThreadPoolExecutor(1) as pool:
+                yield Workers(OnExecutor(pool, "this process"), store)
+            return
+        scratch = None if job.scratch is None else folder / job.scratch
+        with opened(on(job.engine, scratch=scratch)) as engine:
+            yield Workers(engine, store)
 
 
 def check(job: TableJob) -> str:
