@@ -5,6 +5,7 @@ python -m benchmarks --small    each once at its smallest size, so that none can
 python -m benchmarks bootstrap  one module
 python -m benchmarks truth      coverage of intervals and false alarms, as tables of their own
 python -m benchmarks size       100,000,000 items, a tenth of which are part of everything
+python -m benchmarks states     the same for states of shards
 python -m benchmarks engine     the same on engines, and a group of 50,000,000 levels
 """
 
@@ -34,6 +35,7 @@ from benchmarks import (
     size,
     sorting,
     start,
+    states,
     truth,
 )
 from benchmarks.measure import group, head, verdict
@@ -44,7 +46,7 @@ if TYPE_CHECKING:
 _ALL = (
     *(sorting, expressions, bootstrap, nested, start, calibration, reading, logs, artifact),
     *(labelling, selection, prediction_files, distributions, parsing, leaderboards, baselines),
-    *(bayes_factors, replication, truth, size, engine),
+    *(bayes_factors, replication, truth, states, size, engine),
 )
 MODULES: dict[str, ModuleType] = {each.__name__.rpartition(".")[2]: each for each in _ALL}
 
@@ -68,7 +70,7 @@ def main(words: list[str]) -> int:
     figures = []
     for name in names:
         module = MODULES[name]
-        whole = {"whole": True} if module in (size, engine) and name in words else {}
+        whole = {"whole": True} if module in (states, size, engine) and name in words else {}
         measured = module.run(small, **whole)
         print(group(f"{name}: {_about(module)}", measured), flush=True)
         figures += measured

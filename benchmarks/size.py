@@ -68,17 +68,17 @@ def run(small: bool, *, whole: bool = False) -> list[Figure]:
 def _items(folder: Path, scale: Scale) -> list[Figure]:
     for name, count in {"items": scale.items, "tenth": scale.items // 10}.items():
         write_items(folder / name, count, scale.item_shards)
-    bare = _best(bare_sums, folder / "items", folder, scale.rounds)
-    once = _best(at_once, folder / "items", folder / "once.parquet", scale.rounds)
-    apart = _best(by_shard, folder / "items", folder / "apart.parquet", min(scale.rounds, 1))
-    tenth = _best(at_once, folder / "tenth", folder / "tenth.parquet", scale.rounds)
+    bare = best(bare_sums, folder / "items", folder, scale.rounds)
+    once = best(at_once, folder / "items", folder / "once.parquet", scale.rounds)
+    apart = best(by_shard, folder / "items", folder / "apart.parquet", min(scale.rounds, 1))
+    tenth = best(at_once, folder / "tenth", folder / "tenth.parquet", scale.rounds)
     off = _largest_difference(folder / "once.parquet", folder / "apart.parquet")
     what, within = f"{scale.items:,} items", _WITHIN if scale.is_whole else None
     return [
-        _against(f"evalframe selective, {what} in {scale.item_shards} shards", once, bare, within),
-        _held(f"evalframe selective, {what}, peak", once, _ITEMS_MEBIBYTES),
-        _against(f"partial, merge, finish, {what}, shard by shard", apart, bare, within),
-        _held(f"partial, merge, finish, {what}, peak", apart, _ITEMS_MEBIBYTES),
+        ratio(f"evalframe selective, {what} in {scale.item_shards} shards", once, bare, within),
+        held(f"evalframe selective, {what}, peak", once, _ITEMS_MEBIBYTES),
+        ratio(f"partial, merge, finish, {what}, shard by shard", apart, bare, within),
+        held(f"partial, merge, finish, {what}, peak", apart, _ITEMS_MEBIBYTES),
         Figure(
             "the same numbers both ways",
             target=f"{_ALIKE:g}",
@@ -99,11 +99,11 @@ def _items(folder: Path, scale: Scale) -> list[Figure]:
 
 def _responses(folder: Path, scale: Scale) -> list[Figure]:
     write_responses(folder / "responses", scale.responses, scale.response_shards)
-    made = _best(rates, folder / "responses", folder / "rates.parquet", min(scale.rounds, 1))
+    made = best(rates, folder / "responses", folder / "rates.parquet", min(scale.rounds, 1))
     what = f"evalframe rag, {scale.responses:,} responses"
     return [
         Figure(f"{what} in {scale.response_shards} shards", made.seconds),
-        _held(f"{what}, peak", made, _RESPONSES_MEBIBYTES),
+        held(f"{what}, peak", made, _RESPONSES_MEBIBYTES),
     ]
 
 
@@ -115,14 +115,13 @@ class Run:
     mebibytes: float
 
 
-def _best(work: Callable[[Path, Path], None], shards: Path, output: Path, rounds: int) -> Run:
+def best(work: Callable[[Path, Path], None], shards: Path, output: Path, rounds: int) -> Run:
     """The quickest of some processes, with the highest peak of all."""
     if not rounds:
         return told(work, shards, output)
-    call = (
-        f"size.told(size.{work.__name__}, size.Path({str(shards)!r}), size.Path({str(output)!r}))"
-    )
-    code = f"from benchmarks import size; run = {call}; print(run.seconds, run.mebibytes)"
+    call = f"size.told(work, size.Path({str(shards)!r}), size.Path({str(output)!r}))"
+    imports = f"from benchmarks import size; from {work.__module__} import {work.__name__} as work"
+    code = f"{imports}; run = {call}; print(run.seconds, run.mebibytes)"
     runs = [Run(*in_process(code)) for _ in range(rounds)]
     return Run(min(r.seconds for r in runs), max(r.mebibytes for r in runs))
 
@@ -218,20 +217,22 @@ def write_responses(folder: Path, count: int, shards: int) -> None:
         pl.concat([settings, drawn], how="horizontal").write_parquet(folder / f"{shard:02}.parquet")
 
 
-def _against(name: str, ours: Run, bare: Run, within: float | None) -> Figure:
-    ratio = ours.seconds / bare.seconds
+def ratio(name: str, ours: Run, bare: Run, within: float | None) -> Figure:
+    """Seconds against those of the limit, and perhaps a target for the ratio."""
+    times = ours.seconds / bare.seconds
     return Figure(
         name,
         ours.seconds,
         "a bare scan and sums per group",
         bare.seconds,
-        ratio,
+        times,
         "" if within is None else f"{within:g} x",
-        None if within is None else ratio <= within,
+        None if within is None else times <= within,
     )
 
 
-def _held(name: str, ours: Run, mebibytes: int) -> Figure:
+def held(name: str, ours: Run, mebibytes: int) -> Figure:
+    """The peak of memory against its target."""
     target = f"{mebibytes / 1024:g} GiB"
     return Figure(name, target=target, holds=ours.mebibytes < mebibytes, mebibytes=ours.mebibytes)
 
