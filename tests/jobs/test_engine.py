@@ -1,6 +1,7 @@
 """Jobs on an engine: each family's command is that of one process, and so are its refusals."""
 
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -211,3 +212,14 @@ def test_a_store_keeps_what_was_made_of_files(folder, call):
         found = pl.read_parquet("out.parquet")
         call(*words)
         assert_frame_equal(found, pl.read_parquet("out.parquet"))
+
+
+def test_logs_are_parsed_by_workers(folder, call):
+    shutil.copytree(DATA / "quiz", "quiz")
+    Path("quiz", "broken.eval").write_text("no log")
+    line = "evaluate quiz --by model --metadata topic --metric score"
+    (_, told, alone), (text, said, spread) = both(call, line, "out.parquet")
+    assert "1 logs are skipped" in told
+    assert said == told
+    assert "Logs are read by the engine" in text
+    same(alone, spread)

@@ -155,7 +155,7 @@ def open_records(
     fields = READERS[job.reader].fields
     options = {name: getattr(job, name) for name in fields if hasattr(job, name)}
     if has_logs(job):
-        options = _on_request(job, options)
+        options = _on_request(job, options) | {"workers": workers}
     return open_by(job.reader, job.items, job.columns, folder, targets, **options)
 
 

@@ -21,7 +21,7 @@ from evalframe.core.errors import OutputError, ParameterError
 from evalframe.core.files import check_replaceable, check_within, replacing, replacing_all, together
 from evalframe.jobs.console import refuse_silence, say, terminal_width
 from evalframe.jobs.family import Family, Outcome, Place, family_of, reader_of
-from evalframe.jobs.inputs import check_columns, naming_columns
+from evalframe.jobs.inputs import check_columns, has_logs, naming_columns
 from evalframe.report.table import render
 from evalframe.resample.methods import silent
 
@@ -77,7 +77,7 @@ def run(
             place = Place(folder, targets, rejects, all_tables, summary, workers)
             outcome = family.compute.value(job, place)
             if workers is not None:
-                told = outcome.inputs.rows.notes() or [_IDLE]
+                told = outcome.inputs.rows.notes() or [_LOGS if has_logs(job) else _IDLE]
                 outcome = replace(outcome, notes=[*outcome.notes, *told])
             if outcome.beside is not None:
                 outcome.beside()
@@ -86,6 +86,7 @@ def run(
     return outcome
 
 
+_LOGS = "Logs are read by the engine, if there is one; their rows are computed by this process."
 _IDLE = (
     "Inputs of this kind are read and computed by this process: no engine is used, nothing is kept."
 )

@@ -10,7 +10,7 @@ import gc
 import os
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -190,9 +190,8 @@ def scan(
     logs: Sequence[Log], skipped: dict[str, str], wanted: Wanted, *, strict: bool
 ) -> pl.LazyFrame:
     """The rows of logs, log by log, of those columns that a query asks for."""
-    types = _types(logs, wanted.metadata)  # now: Polars would hide errors that a schema raises
-    empty = pl.DataFrame(schema=schema_of(wanted))
-    schema = empty.with_columns(typed(*each) for each in types.items()).schema
+    types = types_of(logs, wanted.metadata)  # now: Polars would hide errors that a schema raises
+    schema = _empty(wanted, types).schema
 
     def source(
         columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, _size: int | None
@@ -217,6 +216,23 @@ def scan(
         tally.warn()
 
     return register_io_source(source, schema=schema)
+
+
+def collected(
+    logs: Sequence[Log], wanted: Wanted, types: Mapping[str, set[str]]
+) -> tuple[pl.DataFrame, Tally]:
+    """All rows of some logs of many, and what was left out of them."""
+    tally, empty = Tally(), _empty(wanted, types)
+    values = [typed(*each) for each in types.items()]
+    found = [part for log in logs for part in parts(log, wanted, tally, strict=False)]
+    rows = [part.with_columns(values).select(empty.columns) for part in found]
+    return pl.concat([empty, *rows]), tally
+
+
+def _empty(wanted: Wanted, types: Mapping[str, set[str]]) -> pl.DataFrame:
+    """The items table without rows; `types` are the kinds of values of metadata."""
+    empty = pl.DataFrame(schema=schema_of(wanted))
+    return empty.with_columns(typed(*each) for each in types.items())
 
 
 def parts(
@@ -260,7 +276,7 @@ def _leaves_out(predicate: pl.Expr | None, format: Format, log: Log) -> bool:
     return row.filter(predicate).is_empty()
 
 
-def _types(logs: Sequence[Log], metadata: Sequence[str]) -> dict[str, set[str]]:
+def types_of(logs: Sequence[Log], metadata: Sequence[str]) -> dict[str, set[str]]:
     """The kinds of all values of each metadata column."""
     kinds: dict[str, set[str]] = {METADATA + name: set() for name in metadata}
     if not kinds:

@@ -47,7 +47,11 @@ class RagJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="rag")
     """A job of the rag family; `language` can be a table, with the entries of `Language`."""
 
     column_flags: ClassVar = {"weight": "Of each row.  [default: 1]"}
-    defaults: ClassVar = {"cluster": "the question: dataset and id", "key": "--by and id"}
+    defaults: ClassVar = {
+        "cluster": "the question: dataset and id",
+        "engine": "this process, as always with --prompts",
+        "key": "--by and id",
+    }
 
     instances: Annotated[
         str | None, Flag("Where the answers are, if not in RESPONSES.", "FILE")

@@ -23,6 +23,7 @@ class ReplicationJob(TableJob, frozen=True, kw_only=True, tag_field="family", ta
 
     defaults: ClassVar = {
         "cluster": "study; or finding (within its study), or participant",
+        "engine": "this process, as always with --participants",
         "key": "--by, study_id, sub_study_id, finding_id and test_id, those in the table",
     }
 

@@ -58,6 +58,7 @@ class SurveyJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="su
 
     defaults: ClassVar = {
         "cluster": "segment_id",
+        "engine": "this process, as always with --prompts",
         "key": "model, round, segment_id, question_id, context_count, temperature, run_id and "
         "--by, those in the table",
     }
