@@ -14,6 +14,9 @@ from evalframe.report import names
 from plot.specs import rows, spec_of, told
 from plot.tables import CHARTS, curve
 
+DRAWN = ("pairs", "noise", "risk_coverage")
+"""Charts with names at axes, in a legend, and in titles of panels."""
+
 each_chart = pytest.mark.parametrize("chart", CHARTS)
 
 HOSTILE = [
@@ -37,15 +40,17 @@ def test_names_are_data_and_nothing_else(chart):
     assert "x" * 300 not in text
     assert "\\u202e" in text.replace("\\\\", "\\")
     assert "\u202e" not in json.dumps(spec, ensure_ascii=False)
-    drawn = vl_convert.vegalite_to_svg(spec)
-    assert "<script" not in drawn
-    assert "&lt;script&gt;" in drawn
+    if chart in DRAWN:
+        drawn = vl_convert.vegalite_to_svg(spec)
+        assert "<script" not in drawn
+        assert "&lt;script&gt;" in drawn
 
 
 @each_chart
 def test_numbers_that_json_does_not_know_are_left_out(chart):
     function, table, _ = CHARTS[chart]
-    good = table(["a", "b", "c", "d"]).with_row_index(":row")
+    good = table([*"ab"]) if len(table([*"ab"])) > 3 else table([*"abcd"])
+    good = good.with_row_index(":row")
     spoilt = cs.float() - cs.by_name("noise_rate", "coverage", require_all=False)
     each = {1: None, 2: float("nan"), 3: float("-inf")}
     for row, value in each.items():

@@ -266,6 +266,8 @@ def _of_long(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]:
 def _of_board(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]:
     """A row for each entry, with its rank and the ranks that it may have."""
     entry, *groups = form.keys(table)
+    if not groups:
+        table = table.sort("rank", nulls_last=True, maintain_order=True)
     measure = form.measure or Measure.of(table["metric"][0])
     best = (table["rank"] == 1).fill_null(value=False).to_list()
     column = _estimates(table, form, _title(measure))._replace(best=best)
@@ -275,10 +277,14 @@ def _of_board(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]
         tied = table["tied_with_best"].fill_null(value=False).to_list()
         column = column._replace(tied=tied)
         sets = table.select("rank_set_lower", "rank_set_upper").rows()
-        ranks = ["—" if one is None else f"{one}\N{EN DASH}{other}" for one, other in sets]
+        ranks = ["—" if one is None else _span(one, other) for one, other in sets]
         notes.append(f"{_TIED}: {sum(tied):,} of {len(tied):,} are not told apart from the best.")
         return [*columns, column, Column("possible ranks", ranks, is_number=True)], notes
     return [*columns, column], notes
+
+
+def _span(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}\N{EN DASH}{last}"
 
 
 def _of_pairs(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]:
