@@ -83,13 +83,11 @@ def digest(plain: Any) -> str:
 
 
 def recipe_of(plan: pl.LazyFrame, path: str) -> str:
-    """The digest of how a plan reads a file, wherever that lies.
+    """The digest of how a plan of `shards_of` reads a file, wherever that lies.
 
     A plan that names the file otherwise than expected makes a renamed file a new one, no more.
     """
-    written = plan.serialize()
-    _check_native(written, f"the plan over {path}")
-    return _hashed(written.replace(_text(path), _text("")))
+    return _hashed(plan.serialize().replace(_text(path), _text("")))
 
 
 def further(recipe: str, step: Any) -> str:
@@ -177,12 +175,6 @@ def _expr(expr: pl.Expr, what: str) -> str:
         written = expr.meta.serialize()
     except pl.exceptions.ComputeError as error:
         raise ParameterError(f"{what} holds a value that cannot be kept ({error})") from error
-    _check_native(written, what)
-    return _hashed(written)
-
-
-def _check_native(written: bytes, what: str) -> None:
-    """Raise ParameterError if the binary form of an expression or a plan calls other code."""
     is_python = _PYTHON.search(written) is not None
     if is_python or _PLUGIN in written:
         raise ParameterError(
@@ -190,3 +182,4 @@ def _check_native(written: bytes, what: str) -> None:
             "unseen, so its states cannot be kept; add the column to the files first, or compute "
             "without a store"
         )
+    return _hashed(written)

@@ -29,7 +29,7 @@ from evalframe.engine.definitions import recipe_of
 from evalframe.engine.journal import Journal
 from evalframe.engine.makers import Maker, OfRows, OfStates, frames_of
 from evalframe.engine.opening import AnyEngine, opened
-from evalframe.engine.protocol import Counted, Task, modules_of, run, tree
+from evalframe.engine.protocol import Counted, Engine, Task, modules_of, run, tree
 from evalframe.engine.shards import Shard, Shards, shards_of, tasks_of
 from evalframe.engine.shelf import SETTLED, Kept, Seen, Shelf, look
 from evalframe.engine.states import MANY, check_read
@@ -166,6 +166,31 @@ class StateStore:
             engine: Where, by default in this process.
             modules: Modules that workers import first.
         """
+        shelf = Shelf.of(self._made_folder(), maker)
+        journal = Journal.read(self.folder / "runs" / f"{maker.definition}.json")
+        pieces = self._known([_Piece(piece, _named(piece)) for piece in pieces_of(shards)], journal)
+        with nullcontext() if engine is None else opened(engine) as ready:
+            each = partial(_each, ready, modules)
+            large = _divided_files(pieces)
+            seen = dict(zip(large, each("hash", _seen, [*large.values()]), strict=True))
+            pieces = [replace(piece, known=seen.get(piece.path, piece.known)) for piece in pieces]
+            slots = 1 if ready is None else ready.check()
+            tasks = tasks_of(pieces, [piece.shard.size for piece in pieces], slots)
+            results = each("state", partial(_of_batch, shelf, maker), [*map(_Batch, tasks)])
+            parts = [part for part, _ in results]
+            if ready is not None and len(parts) >= MANY:
+                parts = [tree(ready, Task.of("merge", maker.added, modules), parts)]
+        check_read(shards)
+        kept = [became for _, some in results for became in some]
+        if self._seen is not None:
+            now = zip(pieces, kept, strict=True)
+            self._seen |= {piece.path: k.seen for piece, k in now if k.seen is not None}
+        names = [piece.name for piece in pieces]
+        self._report = journal.report(names, kept)
+        journal.write(names, kept)
+        return maker.added(parts)
+
+    def _made_folder(self) -> Path:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -173,39 +198,13 @@ class StateStore:
                 f"the state store {str(self.folder)!r} cannot be made ({error.strerror}); choose "
                 "another folder"
             ) from error
-        shelf = Shelf.of(self.folder, maker)
-        journal = Journal.read(self.folder / "runs" / f"{maker.definition}.json")
-        pieces = [_Piece(piece, _named(piece)) for piece in pieces_of(shards)]
-        if self.trust_times:
-            pieces = [replace(piece, known=journal.seen(piece.name)) for piece in pieces]
-        if self._seen is not None:
-            pieces = [replace(p, known=self._seen.get(p.path, p.known)) for p in pieces]
-        with nullcontext() if engine is None else opened(engine) as ready:
+        return self.folder
 
-            def each(name: str, work: Callable[[Any], Counted], items: Sequence[Any]) -> list[Any]:
-                if ready is None:
-                    return [work(item).value for item in items]
-                return run(ready, Task.of(name, work, modules), items)
-
-            large = _divided_files(pieces)
-            seen = dict(zip(large, each("hash", _seen, [*large.values()]), strict=True))
-            pieces = [replace(piece, known=seen.get(piece.path, piece.known)) for piece in pieces]
-            slots = 1 if ready is None else ready.check()
-            sizes = [piece.shard.size for piece in pieces]
-            batches = [_Batch(some) for some in tasks_of(pieces, sizes, slots)]
-            results = each("state", partial(_of_batch, shelf, maker), batches)
-            parts = [part for part, _ in results]
-            if ready is not None and len(parts) >= MANY:
-                parts = [tree(ready, Task.of("merge", maker.added, modules), parts)]
-        check_read(shards)
-        kept = [each for _, some in results for each in some]
-        names = [piece.name for piece in pieces]
-        if self._seen is not None:
-            paths = [piece.path for piece in pieces]
-            self._seen |= {path: k.seen for path, k in zip(paths, kept, strict=True) if k.seen}
-        self._report = journal.report(names, kept)
-        journal.write(names, kept)
-        return maker.added(parts)
+    def _known(self, pieces: Sequence[_Piece], journal: Journal) -> list[_Piece]:
+        """Pieces with their files as they were seen in this job, or in the last run if trusted."""
+        before = {piece.name: journal.seen(piece.name) for piece in pieces if self.trust_times}
+        in_job = self._seen or {}
+        return [replace(p, known=in_job.get(p.path) or before.get(p.name)) for p in pieces]
 
     def explain(self) -> pl.DataFrame:
         """What the last run did with each shard.
@@ -321,6 +320,19 @@ class _Piece:
     def path(self) -> Path:
         """The path of its file."""
         return self.shard.files[0].path
+
+
+def _each(
+    engine: Engine | None,
+    modules: Sequence[str],
+    name: str,
+    work: Callable[[Any], Counted],
+    items: Sequence[Any],
+) -> list[Any]:
+    """The results of all items, of an engine or of this process."""
+    if engine is None:
+        return [work(item).value for item in items]
+    return run(engine, Task.of(name, work, modules), items)
 
 
 def _divided_files(pieces: Sequence[_Piece]) -> dict[Path, _Piece]:
