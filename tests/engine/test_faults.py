@@ -22,7 +22,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 import faulty
-from evalframe.engine import on_ray, opening
+from evalframe.engine import on_dask, on_ray, opening
 from evalframe.engine import shards as shards_module
 from evalframe.engine.executors import OnExecutor
 from evalframe.engine.opening import check_versions, opened
@@ -180,18 +180,28 @@ def test_a_cluster_without_workers_is_told():
         evaluated(shards(), client)
 
 
-def test_a_scheduler_that_ends_is_told():
+@pytest.mark.parametrize(
+    ("ends", "said"),
+    [
+        ("close", r"\(scheduler-connection-lost\)"),
+        ("scale", r"\(no worker for [\d.]+ s\);"),
+    ],
+)
+def test_a_cluster_that_ends_is_told(monkeypatch, ends, said):
     from distributed import Client, LocalCluster
 
+    monkeypatch.setattr(on_dask, "_LOOK", 0.05)
+    monkeypatch.setattr(on_dask, "_ABSENCE", 0.2)
     dashboard = {"dashboard_address": "127.0.0.1:0"}
     with (
         LocalCluster(n_workers=1, processes=False, protocol="tcp", **dashboard) as cluster,
         Client(cluster.scheduler_address, timeout="1s") as client,
         opened(client) as engine,
     ):
+        end = {"close": cluster.close, "scale": partial(cluster.scale, 0)}[ends]
         work = Task.of("work", partial(faulty.linger, 0.05))
-        with pytest.raises(EngineError, match=r"^the scheduler at tcp.*connection-lost"):
-            run(engine, work, range(100), lambda *told: told[1] == 2 and cluster.close())
+        with pytest.raises(EngineError, match=f"^the scheduler at tcp.* gave up tasks {said}"):
+            run(engine, work, range(100), lambda *told: told[1] == 2 and end())
 
 
 @pytest.mark.parametrize(

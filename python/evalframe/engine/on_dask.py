@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event, Thread
 from typing import TYPE_CHECKING, Any
 
 from evalframe.core.errors import needing
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 _PATIENCE = 5.0
 """Seconds for a connection to a scheduler."""
+
+_LOOK, _ABSENCE = 5.0, 60.0
+"""Seconds between looks for workers, and without any before tasks are given up."""
 
 _EVENTS = "all"
 """Where the scheduler tells of workers that it lost."""
@@ -71,6 +75,8 @@ class OnDask:
                 again.update(key for key in event[1]["processing-tasks"] if key in places)
 
         self.client.subscribe_topic(_EVENTS, removed)
+        ended = Event()
+        Thread(target=self._give_up, args=(futures, ended), daemon=True).start()
         try:
             finished = as_completed(
                 futures, loop=self.client.loop, with_results=True, raise_errors=False
@@ -78,10 +84,11 @@ class OnDask:
             for batch in finished.batches():
                 for future, made in batch:
                     place = places[future.key]
-                    if future.status != "finished":
-                        raise self._error(task, items[place], future, made)
+                    if not isinstance(made, Made):  # the status may have changed since
+                        raise self._error(task, items[place], made)
                     yield place, made._replace(tries=1 + again[future.key])
         finally:
+            ended.set()
             if self.client.status == "running":
                 self.client.unsubscribe_topic(_EVENTS)
                 self.client.cancel([future for future in futures if not future.done()])
@@ -97,11 +104,23 @@ class OnDask:
             futures = self.client.map(call, [task] * len(items), items, pure=False, key=key)
         return futures
 
-    def _error(self, task: Task, item: Any, future: Future[Made], reason: Any) -> EngineError:
+    def _give_up(self, futures: list[Future[Made]], ended: Event) -> None:
+        """Cancel futures if no worker is left, for which Dask would wait for ever."""
+        seconds = 0.0
+        while seconds < _ABSENCE:
+            if ended.wait(_LOOK):
+                return
+            try:
+                seconds = 0.0 if self.client.nthreads() else seconds + _LOOK
+            except Exception:  # no scheduler, either, which the futures tell
+                return
+        self.client.cancel(futures, reason=f"no worker for {seconds:g} s")
+
+    def _error(self, task: Task, item: Any, reason: Any) -> EngineError:
         """Why there is no result: its workers died, it was given up, or anything else."""
         from distributed import KilledWorker
 
-        if future.status != "error":
+        if not isinstance(reason, tuple):
             given_up = getattr(reason, "reason", reason)
             return EngineError(
                 f"{self._scheduler} gave up tasks ({given_up}); see that it runs, and run again"
