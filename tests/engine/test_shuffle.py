@@ -4,7 +4,7 @@ import datetime
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalframe.engine.shuffle import buckets_of, read_bucket, split_by_group, write_buckets
@@ -31,6 +31,7 @@ def test_rows_of_equal_keys_are_in_one_bucket(names):
     ]
 
 
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.integers(-3, 3) | st.none()), st.integers(1, 4))
 def test_splits_keep_all_rows_in_order(numbers, buckets):
     table = pl.DataFrame({"key": numbers}, schema={"key": pl.Int8}).with_row_index()
