@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 _PATIENCE = 5.0
 """Seconds for a connection to a scheduler."""
 
+_PATIENT = {"distributed.deploy.lost-worker-timeout": "1 day"}
+"""Else a worker that dies again while it is restarted, or takes long to come up, is given up."""
+
 _LOOK, _ABSENCE = 5.0, 60.0
 """Seconds between looks for workers, and without any before tasks are given up."""
 
@@ -160,9 +163,10 @@ def joined(address: str) -> Iterator[OnDask]:
 def started(workers: int, folder: Path) -> Iterator[OnDask]:
     """A cluster of this machine: processes of one thread each, their files in a folder."""
     with needing("dask", "a Dask cluster"):
+        import dask
         from distributed import Client, LocalCluster
     refuse_workers()
-    with environment(ONE_THREAD):
+    with environment(ONE_THREAD), dask.config.set(_PATIENT):
         try:
             cluster = LocalCluster(
                 n_workers=workers,
