@@ -9,7 +9,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.errors import ParameterError
-from evalframe.engine import replicate_sums, replicates, resampling
+from evalframe.engine import clusters, replicate_sums, replicates, resampling
 from evalframe.engine.opening import opened
 from evalframe.engine.protocol import TaskError
 from evalframe.resample import draws
@@ -84,6 +84,21 @@ def test_replicates_without_some_clusters_come_in_passes(engine, told, monkeypat
     check_evaluated(engine, [ef.selective_risk()], "model", poisson(cluster=None), shards)
     size = "10 kB a shard (clusters: 53 kB)"
     assert told == [f"replicates: 3 cells x 221 draws = {size}; Poisson states"]
+
+
+@pytest.mark.parametrize("by", [None, "model"])
+@pytest.mark.parametrize(
+    "method",
+    [
+        poisson(),
+        poisson(within="country", interval="expanded"),
+        ef.Bootstrap(cluster="person", n=20),
+    ],
+)
+def test_clusters_that_are_too_many_to_list(engine, monkeypatch, method, by):
+    monkeypatch.setattr(clusters, "LISTED", 0)
+    monkeypatch.setattr(resampling, "_HERE", 0)
+    check_evaluated(engine, FLAT, by, method)
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,10 @@ from evalframe.core.state import LEVEL
 from evalframe.core.states import CLUSTER, States, share
 from evalframe.engine.protocol import Engine, Progress, Task, modules_of, run
 from evalframe.engine.shuffle import buckets_of, read_bucket, split_by_group, write_buckets
+from evalframe.resample.draws import left_out_group, stable_hash
+from evalframe.resample.methods import check_known
+from evalframe.resample.pools import cluster_columns
+from evalframe.resample.strata import text_of
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats
@@ -35,6 +39,12 @@ BUCKETS = 64
 
 OWN = ":keys"
 """The number of the keys of a row."""
+
+LISTED = 10_000_000
+"""Pairs of a group and a cluster that this process lists; of more it has numbers only."""
+
+COUNT, LEFT = ":count", ":left"
+"""How many clusters there are, and with which others one is left out."""
 
 
 @dataclass(frozen=True)
@@ -99,14 +109,17 @@ class _Found(NamedTuple):
 
     Attributes:
         paths: Their files.
-        known: Groups, clusters and units of each block; once for the same units.
+        known: Groups, clusters and units of each block, once for the same units; without units in
+            a file, if there is a folder.
+        pairs: How many groups and clusters there are.
         cells: For each block how many groups, units and levels there are.
         sums: For each block how many sums differ from 0 and from each other.
         entries: For each block how many rows its table has.
     """
 
     paths: tuple[Path, ...]
-    known: dict[tuple[str, ...], pl.DataFrame]
+    known: dict[tuple[str, ...], pl.DataFrame | Path]
+    pairs: int
     cells: list[int]
     sums: list[int]
     entries: list[int]
@@ -115,12 +128,17 @@ class _Found(NamedTuple):
 def _made(asked: Asked, folder: Path | None, item: Numbered) -> _Found:
     """The states of a shard by group and cluster, on a worker."""
     states = asked.of_rows(item.shard)
-    known: dict[tuple[str, ...], pl.DataFrame] = {}
-    cells, sums, paths = [], [], []
+    known: dict[tuple[str, ...], pl.DataFrame | Path] = {}
+    cells, sums, paths, pairs = [], [], [], 0
     for place, (block, table) in enumerate(zip(states.blocks, states.tables, strict=True)):
         keys = [*asked.keys.inner, *block.units]
         if block.units not in known:
-            known[block.units] = table.select(*keys, CLUSTER).unique()
+            listed = table.select(*keys, CLUSTER).unique()
+            known[block.units] = listed
+            if folder is not None and not block.units:
+                split = split_by_group(listed, [CLUSTER], BUCKETS)
+                known[()] = write_buckets(folder / f"{item.number}-known", [split])
+                pairs = len(listed)
         by_level = [*keys, LEVEL] if block.axis is not None else keys
         cells.append(len(table.select(by_level).unique()) if by_level else 1)
         sums.append(len(distinct_sums(table, [*block.all_sums])[0]))
@@ -129,7 +147,26 @@ def _made(asked: Asked, folder: Path | None, item: Numbered) -> _Found:
             split = split_by_group(table, asked.keys.inner, BUCKETS)
             paths.append(write_buckets(path, [split]))
     entries = [len(table) for table in states.tables]
-    return _Found(tuple(paths), known, cells, sums, entries)
+    return _Found(tuple(paths), known, pairs, cells, sums, entries)
+
+
+def _counted(
+    asked: Asked, paths: Sequence[Path], bucket: int
+) -> tuple[pl.DataFrame, pl.DataFrame] | None:
+    """Of each group the number of clusters, and with which others they are left out.
+
+    The clusters are those of a bucket, in which all rows of a cluster are.
+    """
+    parts = list(read_bucket(paths, bucket, BUCKETS))
+    if not parts:
+        return None
+    (table,), on = cluster_columns([pl.concat(parts, how="vertical_relaxed").unique()])
+    check_known(table[on[-1]])
+    left = left_out_group(stable_hash(text_of(table, on)))
+    keys = [*asked.keys.inner, *on[:-1]]
+    sizes = table.group_by(keys).len(COUNT) if keys else table.select(pl.len().alias(COUNT))
+    lists = table.with_columns(pl.Series(LEFT, left)).select(*asked.keys.inner, LEFT)
+    return sizes.with_columns(pl.col(COUNT).cast(pl.Int64)), lists.unique()
 
 
 def distinct_tables(states: States[pl.DataFrame]) -> list[pl.DataFrame]:
@@ -164,7 +201,8 @@ class Clusters:
         asked: What they are of.
         stored: Where they are, of shards that have rows.
         known: Groups, clusters and units as tables of states that have no sums; `OWN` numbers the
-            groups.
+            groups. If clusters are too many, `COUNT` of each group, and stratum.
+        left: Then which clusters a group has of those that are left out, `OWN` and `LEFT`.
         cells: For each block the most groups, units and levels of a shard.
         sums: For each block the most sums of a shard that differ.
         entries: For each block the rows of all tables.
@@ -178,6 +216,7 @@ class Clusters:
     sums: list[int]
     entries: list[int]
     folder: Path | None
+    left: pl.DataFrame | None = None
 
     @functools.cached_property
     def groups(self) -> pl.DataFrame:
@@ -187,6 +226,8 @@ class Clusters:
     @functools.cached_property
     def members(self) -> pl.DataFrame:
         """The number of clusters of each group: `OWN` and `len`."""
+        if self.left is not None:
+            return self.known.tables[0].group_by(OWN).agg(pl.col(COUNT).sum().alias("len"))
         every = pl.concat([table.select(OWN, CLUSTER) for table in distinct_tables(self.known)])
         return every.unique().group_by(OWN).len()
 
@@ -241,37 +282,69 @@ class Bucket:
 
 
 def clusters_of(
-    engine: Engine, shards: Sequence[Shard], asked: Asked, progress: Progress | None
+    engine: Engine,
+    shards: Sequence[Shard],
+    asked: Asked,
+    progress: Progress | None,
+    *,
+    listed: bool,
 ) -> Clusters:
-    """Make the states by cluster of all shards."""
+    """Make the states by cluster of all shards; `listed` says that clusters must be listed."""
     folder = None if engine.scratch is None else Path(mkdtemp(dir=engine.scratch))
     items = [Numbered(number, shard) for number, shard in enumerate(shards)]
     found = run(engine, asked.task("clusters", partial(_made, asked, folder)), items, progress)
-    kinds = {
-        units: pl.concat([each.known[units] for each in found], how="vertical_relaxed").unique()
-        for units in found[0].known
-    }
-    states = asked.states([])
-    tables = [kinds[block.units] for block in states.blocks]
-    groups = asked.states(tables).groups()
+    stored = [
+        Stored(item.shard, each.paths)
+        for item, each in zip(items, found, strict=True)
+        if any(each.entries)
+    ]
+    if not stored:
+        return Clusters(asked, stored, asked.states([]), [], [], [], folder)
+    found = [each for each in found if any(each.entries)]
+    is_flat, pairs = [*found[0].known] == [()], sum(each.pairs for each in found)
+    left = None
+    kinds: dict[tuple[str, ...], pl.DataFrame]
+    if is_flat and not listed and pairs > LISTED:
+        paths = [Path(str(each.known[()])) for each in found]
+        sizes, left = _numbers(engine, asked, paths, progress)
+        kinds = {(): sizes}
+    else:
+        kinds = {units: _listed([each.known[units] for each in found]) for units in found[0].known}
     keys = asked.keys.inner
-    numbered = groups.with_row_index(OWN)
-    kinds = {
-        units: table.join(numbered, on=keys, nulls_equal=True)
-        if keys
-        else table.with_columns(pl.lit(0, dtype=pl.UInt32).alias(OWN))
-        for units, table in kinds.items()
-    }
+    groups = next(iter(kinds.values())).select(keys).unique().sort(keys) if keys else None
+
+    def numbered(table: pl.DataFrame) -> pl.DataFrame:
+        if groups is None:
+            return table.with_columns(pl.lit(0, dtype=pl.UInt32).alias(OWN))
+        return table.join(groups.with_row_index(OWN), on=keys, nulls_equal=True)
+
+    kinds = {units: numbered(table) for units, table in kinds.items()}
     return Clusters(
         asked,
-        [
-            Stored(item.shard, each.paths)
-            for item, each in zip(items, found, strict=True)
-            if any(each.entries)
-        ],
-        asked.states([kinds[block.units] for block in states.blocks]),
+        stored,
+        asked.states([kinds[block.units] for block in asked.states([]).blocks]),
         np.max([each.cells for each in found], axis=0).tolist(),
         np.max([each.sums for each in found], axis=0).tolist(),
         np.sum([each.entries for each in found], axis=0).tolist(),
         folder,
+        None if left is None else numbered(left),
     )
+
+
+def _listed(parts: Sequence[pl.DataFrame | Path]) -> pl.DataFrame:
+    """Groups, clusters and units of all shards."""
+    tables = [part for part in parts if isinstance(part, pl.DataFrame)]
+    tables += read_bucket([part for part in parts if isinstance(part, Path)], 0, 1)
+    return pl.concat(tables, how="vertical_relaxed").unique()
+
+
+def _numbers(
+    engine: Engine, asked: Asked, paths: Sequence[Path], progress: Progress | None
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What `_counted` says of all clusters."""
+    task = asked.task("count", partial(_counted, asked, paths))
+    made = [each for each in run(engine, task, range(BUCKETS), progress) if each is not None]
+    sizes, left = (pl.concat(tables, how="vertical_relaxed") for tables in zip(*made, strict=True))
+    keys = [name for name in sizes.columns if name != COUNT]
+    sizes = sizes.group_by(keys).agg(pl.col(COUNT).sum()) if keys else sizes.sum()
+    return sizes, left.unique()

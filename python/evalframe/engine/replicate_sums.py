@@ -31,7 +31,7 @@ from evalframe.resample.draws import GROUPS
 from evalframe.resample.intervals import INTERVALS
 from evalframe.resample.nested import Contractions, contract
 from evalframe.resample.pools import cluster_columns
-from evalframe.resample.strata import stratified_id
+from evalframe.resample.strata import text_of
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
@@ -107,7 +107,7 @@ class Pass:
     Attributes:
         asked: What the states are of.
         whole: Keys of groups that have all their clusters, with the number `GROUP` of the group.
-        part: Keys and clusters of the others.
+        part: Keys and clusters of the others, if there are any.
         columns: All columns.
         first: The first column of the pass.
         stop: The end of its columns.
@@ -116,7 +116,7 @@ class Pass:
 
     asked: Asked
     whole: pl.DataFrame
-    part: pl.DataFrame
+    part: pl.DataFrame | None
     columns: Columns
     first: int
     stop: int
@@ -154,8 +154,11 @@ def summed(of: Pass, stored: Stored) -> Path | bytes:
             if keys
             else table.join(of.whole, how="cross")
         )
-        part = table.join(of.part, on=[*keys, *on], nulls_equal=True)
-        rows = pl.concat([whole, part.select(whole.columns)]).join(ids, on=on)
+        rows = whole
+        if of.part is not None:
+            part = table.join(of.part, on=[*keys, *on], nulls_equal=True)
+            rows = pl.concat([whole, part.select(whole.columns)])
+        rows = rows.join(ids, on=on)
         made.append(_products(of, block, rows, hashes))
     return of.kept(made)
 
@@ -183,13 +186,6 @@ def _products(of: Pass, block: Block, rows: pl.DataFrame, hashes: draws.Hashes) 
         result += matrix[:, begin : begin + step] @ weights
     arrays = np.split(result, len(distinct)) if distinct else []
     return Sums(cells, place, [narrow(each) for each in arrays])
-
-
-def text_of(ids: pl.DataFrame, on: Sequence[str]) -> pl.Series:
-    """What the draws of clusters belong to."""
-    if len(on) == 1:
-        return ids[on[0]]
-    return ids.select(stratified_id(pl.col(on[0]).cast(pl.String), pl.col(on[1]))).to_series()
 
 
 def narrow(values: Floats) -> Any:

@@ -15,12 +15,12 @@ from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from evalframe.engine.clusters import OWN, Clusters, distinct_tables
+from evalframe.engine.clusters import COUNT, LEFT, OWN, Clusters, distinct_tables
 from evalframe.engine.protocol import Engine, Progress, run, tree
 from evalframe.engine.replicate_sums import (
     Columns,
@@ -29,14 +29,14 @@ from evalframe.engine.replicate_sums import (
     finished,
     joined,
     summed,
-    text_of,
 )
 from evalframe.resample import draws
 from evalframe.resample.contraction import GROUP
-from evalframe.resample.draws import STRATUM
+from evalframe.resample.draws import GROUPS, STRATUM
 from evalframe.resample.levels import with_levels
 from evalframe.resample.methods import Bootstrap, check_enough, check_known
 from evalframe.resample.pools import BATCH, BOARD, Boards, Pool, cluster_columns
+from evalframe.resample.strata import text_of
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Bools, Floats, Ints
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 _HELD = 1 << 22
 """Cells times replicates of a pass."""
 
-_ALIKE, _LEFT, _NEW = ":alike", ":left", ":new"
+_ALIKE, _NEW = ":alike", ":new"
 
 
 @dataclass(frozen=True)
@@ -115,25 +115,98 @@ def source_of(engine: Engine, clusters: Clusters, progress: Progress | None) -> 
         counted: pl.Expr | None = None,
     ) -> Iterator[Pool]:
         assert counted is None, "all rows make a cluster one of its group"
-        tables, on = cluster_columns(states.tables)
-        states = with_levels(method, states.with_tables(tables), on)
-        found = _Groups.of(distinct_tables(states), on, boards)
-        if boards is None or not boards.enough:
-            check_enough(found.rows[_ALIKE], found.rows[on[-1]])
         most = max(1, BATCH // (Columns.of(method).total * len(states.metrics)))
+        found: _Listed | _Counted
+        if clusters.left is not None:
+            assert boards is None, "boards need lists of clusters"
+            found = _Counted(states.tables[0], clusters.left)
+        else:
+            tables, on = cluster_columns(states.tables)
+            states = with_levels(method, states.with_tables(tables), on)
+            found = _Listed.of(distinct_tables(states), on, boards)
+            if boards is None or not boards.enough:
+                check_enough(found.rows[_ALIKE], found.rows[on[-1]])
         for some in found.batches(most):
-            yield _pool(engine, clusters, method, states, some, progress)
+            yield _pool(engine, clusters, method, states, some.facts(clusters), progress)
 
     return source
 
 
+class _Facts(NamedTuple):
+    """What is known of the clusters of some groups.
+
+    Attributes:
+        groups: `GROUP` and `OWN`, in the order of all else.
+        counts: How many clusters each has.
+        varying: Those that could have been others: all, or at most one.
+        free: See `Pool.free`.
+        touches: True where a group has one of those that are left out, `GROUPS` by groups.
+        part: `OWN`, place and clusters of groups that lack clusters of their keys, if any do.
+    """
+
+    groups: pl.DataFrame
+    counts: Ints
+    varying: Ints
+    free: tuple[Ints, Ints]
+    touches: Bools
+    part: pl.DataFrame | None
+
+
+def _facts(
+    groups: pl.DataFrame, sizes: pl.DataFrame, left: pl.DataFrame, part: pl.DataFrame | None
+) -> _Facts:
+    """From the clusters of each group and stratum, and those that are left out."""
+    # `sizes` and `left` have the place of the group, `_NEW`.
+    number = len(groups)
+    new = sizes[_NEW].to_numpy()
+
+    def total(weights: Ints | Bools) -> Ints:
+        return np.bincount(new, weights, minlength=number).astype(np.int64)
+
+    size = sizes[COUNT].to_numpy()
+    counts, varies = total(size), total(sizes[_ALIKE].to_numpy() > 1) > 0
+    several = size > 1
+    free = counts, np.ones_like(counts)
+    if STRATUM in sizes.columns:
+        free = total(size * several), total(several)
+    touches = np.zeros((GROUPS, number), dtype=np.bool_)
+    touches[left[LEFT].to_numpy(), left[_NEW].to_numpy()] = True
+    varying = np.where(varies, counts, np.minimum(counts, 1))
+    return _Facts(groups, counts, varying, free, touches, part)
+
+
 @dataclass(frozen=True)
-class _Groups:
-    """Groups and their clusters.
+class _Counted:
+    """Groups whose clusters have been counted.
+
+    Attributes:
+        sizes: `GROUP`, `OWN`, perhaps the stratum, and `COUNT`.
+        left: `OWN` and `LEFT`.
+    """
+
+    sizes: pl.DataFrame
+    left: pl.DataFrame
+
+    def batches(self, most: int) -> Iterator[_Counted]:
+        """So many groups at a time."""
+        for _, part in self.sizes.group_by(pl.col(GROUP) // most, maintain_order=True):
+            yield _Counted(part, self.left)
+
+    def facts(self, clusters: Clusters) -> _Facts:
+        """What is known of them."""
+        groups = self.sizes.select(GROUP, OWN).unique().sort(GROUP)
+        place = groups.select(OWN).with_row_index(_NEW)
+        sizes = self.sizes.with_columns(pl.col(COUNT).alias(_ALIKE)).join(place, on=OWN)
+        return _facts(groups, sizes, self.left.join(place, on=OWN), None)
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """Groups whose clusters are listed.
 
     Attributes:
         rows: `GROUP`, `OWN`, `BOARD`, the cluster, how many could have been drawn in its place
-            (`:alike`), and with which it is left out (`:left`).
+            (`:alike`), and with which it is left out (`LEFT`).
         on: The columns of a cluster.
     """
 
@@ -141,7 +214,8 @@ class _Groups:
     on: list[str]
 
     @classmethod
-    def of(cls, tables: Sequence[pl.DataFrame], on: list[str], boards: Boards | None) -> _Groups:
+    def of(cls, tables: Sequence[pl.DataFrame], on: list[str], boards: Boards | None) -> _Listed:
+        """From the tables of groups and clusters."""
         rows = pl.concat([table.select(GROUP, OWN, *on) for table in tables]).unique()
         check_known(rows[on[-1]])
         if boards is None:
@@ -152,17 +226,29 @@ class _Groups:
         drawn = rows.select(BOARD, *on).unique()
         drawn = drawn.with_columns(pl.len().over(BOARD, *on[:-1]).alias(_ALIKE))
         ids = drawn.select(on).unique()
-        draws.check_text(ids[on[-1]])
         left = draws.left_out_group(draws.stable_hash(text_of(ids, on)))
-        ids = ids.with_columns(pl.Series(_LEFT, left))
+        ids = ids.with_columns(pl.Series(LEFT, left))
         return cls(rows.join(drawn, on=[BOARD, *on]).join(ids, on=on), on)
 
-    def batches(self, most: int) -> Iterator[_Groups]:
+    def batches(self, most: int) -> Iterator[_Listed]:
         """About so many groups at a time; boards are not split."""
         sizes = self.rows.group_by(BOARD).agg(pl.col(GROUP).n_unique().alias(":groups")).sort(BOARD)
         batch = (pl.col(":groups").cum_sum() - pl.col(":groups")) // most
         for _, part in sizes.group_by(batch.alias(":batch"), maintain_order=True):
-            yield _Groups(self.rows.join(part.select(BOARD), on=BOARD), self.on)
+            yield _Listed(self.rows.join(part.select(BOARD), on=BOARD), self.on)
+
+    def facts(self, clusters: Clusters) -> _Facts:
+        """What is known of them."""
+        groups = self.rows.select(BOARD, GROUP, OWN).unique().sort(BOARD, GROUP).drop(BOARD)
+        place = groups.with_row_index(_NEW)
+        rows = self.rows.join(place.drop(OWN), on=GROUP)
+        strata = self.on[:-1]
+        sizes = rows.group_by(_NEW, *strata).agg(pl.len().alias(COUNT), pl.col(_ALIKE).max())
+        # A group that has all clusters of its keys needs no list of them.
+        mine = rows.group_by(_NEW, OWN).len(":mine").join(clusters.members, on=OWN)
+        lacking = mine.filter(pl.col(":mine") < pl.col("len")).select(_NEW)
+        part = rows.join(lacking, on=_NEW).select(OWN, _NEW, *self.on) if len(lacking) else None
+        return _facts(groups, sizes, rows.select(_NEW, LEFT).unique(), part)
 
 
 def _pool(
@@ -170,45 +256,24 @@ def _pool(
     clusters: Clusters,
     method: Bootstrap,
     states: States[pl.DataFrame],
-    found: _Groups,
+    facts: _Facts,
     progress: Progress | None,
 ) -> Summed:
     """The replicates of some groups."""
-    rows, on = found.rows, found.on
-    groups = rows.select(BOARD, GROUP, OWN).unique().sort(BOARD, GROUP).with_row_index(_NEW)
-    rows = rows.join(groups.select(GROUP, _NEW), on=GROUP)
     columns = Columns.of(method)
-    known = _values(engine, clusters, columns, states, rows, groups, on, progress)
-    new, number = rows[_NEW].to_numpy(), len(groups)
-    counts = np.bincount(new, minlength=number)
-    varies = np.bincount(new[rows[_ALIKE].to_numpy() > 1], minlength=number) > 0
-    varying = np.where(varies, counts, np.minimum(counts, 1))
-    touches = None
-    if columns.left_out:
-        touches = np.zeros((columns.left_out, number), dtype=np.bool_)
-        touches[rows[_LEFT].to_numpy(), new] = True
     return Summed(
-        groups=groups[GROUP],
-        counts=counts,
-        varying=varying,
+        groups=facts.groups[GROUP],
+        counts=facts.counts,
+        varying=facts.varying,
         states=states,
-        clusters=rows.select(on).n_unique(),
+        clusters=0,
         weights=None,
         owned=None,
-        known=known,
+        known=_values(engine, clusters, columns, states, facts, progress),
         before=1 + columns.left_out,
-        touches=touches,
-        varied=_free(rows, on, counts),
+        touches=facts.touches,
+        varied=facts.free,
     )
-
-
-def _free(rows: pl.DataFrame, on: Sequence[str], counts: Ints) -> tuple[Ints, Ints]:
-    if STRATUM not in on:
-        return counts, np.ones_like(counts)
-    sizes = rows.group_by(_NEW, STRATUM).len().filter(pl.col("len") > 1)
-    new, number = sizes[_NEW].to_numpy(), len(counts)
-    free = np.bincount(new, sizes["len"].to_numpy(), minlength=number).astype(np.int64)
-    return free, np.bincount(new, minlength=number)
 
 
 def _values(
@@ -216,24 +281,21 @@ def _values(
     clusters: Clusters,
     columns: Columns,
     states: States[pl.DataFrame],
-    rows: pl.DataFrame,
-    groups: pl.DataFrame,
-    on: list[str],
+    facts: _Facts,
     progress: Progress | None,
 ) -> Finished:
     """All columns of some groups, computed on an engine, pass by pass."""
     asked, slots = clusters.asked, engine.check()
     keys = asked.keys.inner
-    # A group that has all clusters of its keys needs no list of them.
-    every = clusters.members.join(
-        rows.group_by(_NEW, OWN).len().rename({"len": ":mine"}), on=OWN
-    ).with_columns((pl.col("len") == pl.col(":mine")).alias(":whole"))
     named = clusters.groups.with_row_index(OWN)
     number = pl.col(_NEW).cast(pl.UInt32).alias(GROUP)
-    whole = named.join(every.filter(":whole"), on=OWN).select(*keys, number)
-    part = rows.join(every.filter(~pl.col(":whole")).select(_NEW), on=_NEW)
-    part = named.join(part, on=OWN).select(*keys, *on, number)
-    share = len(groups) / max(len(named), 1)
+    whole = named.join(facts.groups.select(OWN).with_row_index(_NEW), on=OWN)
+    part = None
+    if facts.part is not None:
+        whole = whole.join(facts.part, on=_NEW, how="anti")
+        part = named.join(facts.part, on=OWN).drop(OWN).with_columns(number).drop(_NEW)
+    whole = whole.select(*keys, number)
+    share = len(facts.groups) / max(len(named), 1)
     # Without a folder, sums of all shards of a pass are in this process.
     held = _HELD if clusters.folder is not None else _HELD >> 4
     step = max(1, int(held / max(1.0, max(clusters.cells) * share)))
@@ -246,7 +308,7 @@ def _values(
         total = tree(engine, asked.task("merge", partial(joined, of)), made, progress=progress)
         ends = np.linspace(0, stop - first, min(slots, stop - first) + 1).astype(int).tolist()
         items = [(total, a, b) for a, b in pairwise(ends)]
-        finish = partial(finished, of, dict(states.drawn), len(groups))
+        finish = partial(finished, of, dict(states.drawn), len(facts.groups))
         results += run(engine, asked.task("finish", finish), items, progress)
         if folder is not None:
             shutil.rmtree(folder)

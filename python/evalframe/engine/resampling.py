@@ -23,6 +23,7 @@ from evalframe.engine.replicates import source_of
 from evalframe.engine.shards import Shard
 from evalframe.engine.states import check_read, collected
 from evalframe.resample.contraction import GROUP
+from evalframe.resample.draws import check_text
 from evalframe.resample.intervals import INTERVALS
 from evalframe.resample.levels import lone_terms, with_levels
 from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known
@@ -74,8 +75,11 @@ def resampled_on(
     by_group = finish is spread and bool(keys.inner) and method.within is None
     if not (is_poisson and summed) and not by_group:
         return here()
+    if is_poisson:
+        check_text(shards.outline.select(cluster).head(0).collect().to_series())
     asked = Asked(tuple(metrics), keys, cluster)
-    clusters = clusters_of(engine, shards.batches(engine.check()), asked, progress)
+    batches = shards.batches(engine.check())
+    clusters = clusters_of(engine, batches, asked, progress, listed=finish is not spread)
     check_read(shards)
     if not clusters.stored:
         return finish(method, asked.of_rows(Shard("none", shards.outline, 0)), source=pools)
@@ -116,6 +120,8 @@ def _silent(done: int, total: int) -> None:
 
 def _checked(method: Method, clusters: Clusters) -> Clusters:
     """With what is drawn of nested metrics; ParameterError if no group can be resampled."""
+    if clusters.left is not None:  # more clusters than groups, of flat metrics
+        return clusters
     numbered = number_groups(clusters.known, clusters.groups)
     tables, on = cluster_columns(numbered.tables)
     numbered = numbered.with_tables(tables)

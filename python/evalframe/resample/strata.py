@@ -39,6 +39,13 @@ def stratified_id(stratum: pl.Expr, cluster: pl.Expr) -> pl.Expr:
     return pl.concat_str(stratum, cluster.cast(pl.String), separator=_GAP)
 
 
+def text_of(ids: pl.DataFrame, on: Sequence[str]) -> pl.Series:
+    """What Poisson draws of clusters belong to; the columns `on` are those of a cluster."""
+    if len(on) == 1:
+        return ids[on[0]]
+    return ids.select(stratified_id(pl.col(on[0]).cast(pl.String), pl.col(on[1]))).to_series()
+
+
 class Strata(NamedTuple):
     """Clusters to draw, stratum by stratum.
 
