@@ -14,7 +14,6 @@ import io
 import json
 from hashlib import blake2b
 from pathlib import Path
-from typing import cast
 
 import polars as pl
 import polars.selectors as cs
@@ -31,12 +30,7 @@ _SHORT = 4
 """Runs with fewer rows on average are not worth their lengths."""
 
 _KNOWN, _DECIMALS, _FAR = ":level?", 6, 2.0**30
-_WHOLE = (
-    (pl.UInt8, 0, 2**8 - 1),
-    (pl.Int16, -(2**15), 2**15 - 1),
-    (pl.Int32, -(2**31), 2**31 - 1),
-    (pl.Int64, -(2**53), 2**53),
-)
+_WHOLE, _EXACT = ("uint8", "int16", "int32", "int64"), 2**53
 _FEW = 1000
 """First values, which tell mostly that a column is not of whole numbers."""
 
@@ -115,21 +109,19 @@ def _levels(numbers: pl.DataFrame, decimals: int) -> pl.Series:
 
 def _narrow(values: pl.Series) -> pl.Series:
     """The values as the narrowest whole numbers, or as they are."""
-    if values.null_count() == len(values):
-        return values.cast(pl.UInt8)
-    low, high = cast("float", values.min()), cast("float", values.max())
-    for dtype, least, most in _WHOLE:
-        if least <= low and high <= most:
-            few = values.head(_FEW)
-            if not _is(few.cast(dtype, strict=False), few):
+    import numpy as np
+
+    numbers = values.fill_null(0.0).to_numpy()
+    low, high = (numbers.min(), numbers.max()) if len(numbers) else (0.0, 0.0)
+    for dtype in _WHOLE:
+        least, most = max(np.iinfo(dtype).min, -_EXACT), min(np.iinfo(dtype).max, _EXACT)
+        if least <= low and high <= most:  # neither, if one is NaN
+            if any((some.astype(dtype) != some).any() for some in (numbers[:_FEW], numbers)):
                 return values
-            whole = values.cast(dtype, strict=False)
-            return whole if _is(whole, values) else values
+            whole = pl.Series(values.name, numbers.astype(dtype))
+            known = values.is_not_null()
+            return whole if known.all() else pl.select(pl.when(known).then(whole)).to_series()
     return values
-
-
-def _is(whole: pl.Series, values: pl.Series) -> bool:
-    return bool(whole.cast(pl.Float64).eq_missing(values).all())
 
 
 def _arrow(table: pl.DataFrame) -> bytes:
