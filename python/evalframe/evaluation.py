@@ -244,7 +244,9 @@ def retract(
     """Take the rows of a part from a state, as if they had never been added.
 
     Sums are subtracted, and metrics are computed from what is left. Groups and levels without rows
-    go. Where subtraction would leave too few digits, that is an error, not a number.
+    go. Where subtraction would leave too few digits, that is an error, not a number. It goes by the
+    sums of levels: huge values of both signs that cancel within a level are not seen, nor is what
+    several retractions round off one after another.
 
     Args:
         state: Result of `partial` or `merge`.
