@@ -6,8 +6,10 @@ repeated here, where it can be counted.
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -161,4 +163,7 @@ def _connected(**settings: Any) -> Iterator[None]:
     try:
         yield
     finally:
-        ray.shutdown()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ResourceWarning)
+            ray.shutdown()
+            gc.collect()  # it does not wait for its processes to end, of which Python would warn
