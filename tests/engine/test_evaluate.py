@@ -60,7 +60,6 @@ CALLS = {
     "expressions": {"by": [pl.col("topic").fill_null("z"), pl.col("loss") > 0.5]},
     "weighted": {"weight": "w"},
     "bootstrap": {"resample": ef.Bootstrap(cluster="item", n=20)},
-    "poisson": {"resample": ef.Bootstrap(cluster="item", n=20, draws="poisson")},
     "jackknife": {"resample": ef.Jackknife(cluster=pl.col("item").cast(pl.String))},
     "within": {"resample": ef.Bootstrap(cluster="item", within=pl.col("item") % 5, n=20)},
 }
@@ -84,7 +83,6 @@ def test_rows_are_clusters_by_their_number_in_all_shards(files, threads, resampl
 
 COMPARED = {
     "paired": {"pair_on": "item", "by": "topic"},
-    "permutation": {"pair_on": "item", "test": "permutation"},
     "unpaired": {"paired": False, "resample": ef.Bootstrap(n=30), "by": "topic"},
 }
 
