@@ -23,7 +23,13 @@ from evalframe.core.per import AnyBound, Forest
 from evalframe.core.state import LEVEL
 from evalframe.core.states import CLUSTER, States, share
 from evalframe.engine.protocol import Engine, Progress, Task, modules_of, run
-from evalframe.engine.shuffle import buckets_of, read_bucket, split_by_group, write_buckets
+from evalframe.engine.shuffle import (
+    Numbered,
+    buckets_of,
+    read_bucket,
+    split_by_group,
+    write_buckets,
+)
 from evalframe.resample.draws import left_out_group, stable_hash
 from evalframe.resample.methods import check_known
 from evalframe.resample.pools import cluster_columns
@@ -91,17 +97,6 @@ class Stored(NamedTuple):
         if not self.paths:
             return asked.of_rows(self.shard)
         return asked.states([pl.concat(read_bucket([path], 0, 1)) for path in self.paths])
-
-
-class Numbered(NamedTuple):
-    """A shard with its number."""
-
-    number: int
-    shard: Shard
-
-    def __str__(self) -> str:
-        """The shard's name."""
-        return str(self.shard)
 
 
 class _Found(NamedTuple):

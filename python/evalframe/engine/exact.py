@@ -27,6 +27,7 @@ from evalframe.core.tables import Keys, side_by_side
 from evalframe.engine import ranges, shuffle
 from evalframe.engine.protocol import Counted, Engine, Task, modules_of, run, tree
 from evalframe.engine.ranges import OWNER, RANGE, Cuts, Ladder, Piece
+from evalframe.engine.shuffle import Numbered
 from evalframe.engine.states import check_read
 
 if TYPE_CHECKING:
@@ -176,7 +177,7 @@ def shuffled(
         plan = planned(job, sample)
         tell(plan.told())
         split = Task.of("split", partial(_split, plan, folder), modules)
-        sums = run(engine, split, [_Numbered(*each) for each in enumerate(items)])
+        sums = run(engine, split, [Numbered(*each) for each in enumerate(items)])
         where = (folder, len(items), plan.firsts[-1])
         finish = Task.of("finish", partial(_finish, job, *where), modules)
         longs = run(engine, finish, range(plan.buckets))
@@ -258,18 +259,7 @@ def owned(rows: pl.DataFrame, groups: pl.DataFrame, inner: list[str]) -> pl.Data
     return rows.join(groups, on=inner, how="left", nulls_equal=True, maintain_order="left")
 
 
-class _Numbered(NamedTuple):
-    """A shard and the name of its file."""
-
-    number: int
-    shard: Shard
-
-    def __str__(self) -> str:
-        """The name of the shard."""
-        return str(self.shard)
-
-
-def _split(plan: Plan, folder: Path, item: _Numbered) -> Counted:
+def _split(plan: Plan, folder: Path, item: Numbered) -> Counted:
     """Write the rows of a shard by buckets and ranges; the sums of large groups by block."""
     number, shard = item
     inner, blocks = plan.job.keys.inner, plan.job.blocks

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -25,11 +25,23 @@ from evalframe.resample.draws import stable_hash, uniform_draws
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Ints
+    from evalframe.engine.shards import Shard
 
 _NUMBER = ":number"
 _BETWEEN = "\x1f"
 _OFFSET = np.dtype("<i8")
 _SIZE = _OFFSET.itemsize
+
+
+class Numbered(NamedTuple):
+    """A shard and a number, which names the file that its task writes."""
+
+    number: int
+    shard: Shard
+
+    def __str__(self) -> str:
+        """The name of the shard."""
+        return str(self.shard)
 
 
 @contextmanager
@@ -66,8 +78,8 @@ def buckets_of(table: pl.DataFrame, keys: Sequence[str], buckets: int) -> Ints:
     ).to_series()
     # Hashes of short texts have many bits in common, so they are mixed once more.
     numbers = (uniform_draws(0, 0, 1, stable_hash(texts))[0] * buckets).astype(np.int64)
-    numbered = groups.with_columns(pl.Series(_NUMBER, numbers))
-    found = rows.join(numbered, on=keys, how="left", nulls_equal=True, maintain_order="left")
+    known = groups.with_columns(pl.Series(_NUMBER, numbers))
+    found = rows.join(known, on=keys, how="left", nulls_equal=True, maintain_order="left")
     return found[_NUMBER].to_numpy()
 
 
