@@ -77,7 +77,7 @@ def lines_of(text):
     return [line for line in text.splitlines() if line]
 
 
-BOOTSTRAP = "--bootstrap 20"
+BOOTSTRAP = "--bootstrap 20 --interval percentile"
 CASES = {
     "evaluate": f"{{answers}} --by model,task --per sample_id {BOOTSTRAP}",
     "compare": f"{{answers}} --between model --by task --disagreements 2 {BOOTSTRAP}",
@@ -87,7 +87,7 @@ CASES = {
     "survey": f"{{survey_responses}} --truth {DATA / 'survey.parquet'}",
     "replication": "{replication_tests}",
 }
-ROWS = {"rag_responses": 300, "survey_responses": 200, "replication_tests": 30}
+ROWS = {"rag_responses": 150, "survey_responses": 100, "replication_tests": 30}
 
 
 @pytest.mark.parametrize("command", CASES)
