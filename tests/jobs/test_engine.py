@@ -199,7 +199,8 @@ def test_refusals(words, folder, call, monkeypatch):
 
 def test_a_store_keeps_what_was_made_of_files(folder, call):
     parts = in_parts("rag_responses", rows=90)
-    lines = ("rag {}", "evaluate {} --by dataset --metric id", "partial {} --metric id")
+    drawn = "rank {} --between noise_rate --metric id --best lowest --cluster id"
+    lines = ("rag {}", "evaluate {} --by dataset --metric id", "partial {} --metric id", drawn)
     for line in lines:
         words = [*shlex.split(line.format(parts)), "-o", "out.parquet", "--state", "kept"]
         assert "had of them: 3 new." in call(*words).stdout

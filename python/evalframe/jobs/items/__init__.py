@@ -122,8 +122,6 @@ class Thousand(Bootstrap, frozen=True, forbid_unknown_fields=True):
 class SystemsJob(RecordsJob, frozen=True, kw_only=True):
     """What jobs that compare systems have in common."""
 
-    unused: ClassVar = ("state",)
-
     between: Annotated[str, Flag("The column of the systems, such as model.", "COLUMN")]
     best: Annotated[
         Best | None,
