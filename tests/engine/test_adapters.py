@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import nullcontext
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 
@@ -103,15 +104,18 @@ def test_a_terminal_shows_what_was_read_how_fast_and_what_was_begun_again(monkey
                 yield place, made._replace(tries=3)
 
     monkeypatch.setattr(methods, "_PATIENCE", 0.0)
+    shown, quiet, file = Terminal(), Terminal(), io.StringIO()
     with ThreadPoolExecutor(1) as pool:
-        for stream in (Terminal(), io.StringIO()):
+        for stream in (shown, quiet, file):
             monkeypatch.setattr(sys, "stderr", stream)
             read = Task.of("read", partial(Counted, size=5_000_000, rows=3))
-            assert run(Dying(pool, "a pool"), read, [1, 2]) == [1, 2]
-            if stream.isatty():
-                assert re.fullmatch(SHOWN, stream.getvalue().split("\r")[-1])
-            else:
-                assert not stream.getvalue()
+            with methods.silent() if stream is quiet else nullcontext():
+                methods.tell("two files")
+                assert run(Dying(pool, "a pool"), read, [1, 2]) == [1, 2]
+    sentence, _, progress = shown.getvalue().partition("\n")
+    assert sentence == "two files"
+    assert re.fullmatch(SHOWN, progress.split("\r")[-1])
+    assert quiet.getvalue() == file.getvalue() == ""
 
 
 SHOWN = (

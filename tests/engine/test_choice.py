@@ -80,6 +80,7 @@ def test_every_plan_gives_the_numbers_of_one_process(engine, plan):
         mock.patch.multiple(choice, LIMIT=1000, SMALL=0),
         mock.patch.object(exact, "LARGE", 1000),
         mock.patch.object(choice, "tell") as told,
+        mock.patch.object(exact, "tell", told),
     ):
         table = ef.evaluate([frame[:1000], frame[1000:]], metrics, engine=engine, plan=plan)
     expected = ef.evaluate(frame, metrics)

@@ -16,10 +16,10 @@ from evalframe.core.tables import Keys
 from evalframe.engine.definitions import definition, digest, program
 
 
-def defined(metrics, by=None, cluster=None, settings=None):
+def defined(metrics, by=None, cluster=None):
     metrics = metrics if isinstance(metrics, list) else [metrics]
     cluster = None if cluster is None else pl.col(cluster)
-    return definition([metric.bound for metric in metrics], Keys.of(by), cluster, settings)
+    return definition([metric.bound for metric in metrics], Keys.of(by), cluster)
 
 
 def bounded(limit, table=(1.0, 2.0)):
@@ -52,7 +52,6 @@ def test_each_difference_gives_another_digest():
         "another key": defined(bounded(0.5)(), by=pl.col("h").alias("g")),
         "two keys": defined(bounded(0.5)(), by=["g", "h"]),
         "a cluster": defined(bounded(0.5)(), by="g", cluster="c"),
-        "settings": defined(bounded(0.5)(), by="g", settings={"labels": "v2"}),
         "ours": defined(ef.aurc(), by="g"),
         "ours, a column": defined(ef.aurc(confidence="sure"), by="g"),
         "two of ours": defined([ef.aurc(), ef.augrc()], by="g"),

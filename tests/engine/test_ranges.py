@@ -88,7 +88,7 @@ def flat(exprs):
 def shuffled(engine, shards, exprs, by=None):
     keys = Keys.of(by)
     bounds = [expr.bound for expr in exprs]
-    long = exact.shuffled(engine, shards_of(shards), bounds, keys, tell=str)
+    long = exact.shuffled(engine, shards_of(shards), bounds, keys)
     assert not [*engine.scratch.iterdir()]
     return tables.finished(long, keys, [bound.name for bound in bounds])
 
@@ -177,7 +177,7 @@ def test_keys_of_other_rows_are_refused(engine):
 def test_without_a_folder_that_workers_share_the_argument_is_named(engine):
     lonely = OnExecutor(engine.executor)
     with pytest.raises(EngineError, match=r"of executor see; name one: .*scratch="):
-        exact.shuffled(lonely, shards_of([items(3)]), [SOME[0].bound], Keys.of(None), tell=str)
+        exact.shuffled(lonely, shards_of([items(3)]), [SOME[0].bound], Keys.of(None))
 
 
 def test_cuts_part_no_ties_and_follow_the_weight():

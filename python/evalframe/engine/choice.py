@@ -7,7 +7,6 @@ many groups and levels there are and what a state would take.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +20,7 @@ from evalframe.core.state import LEVEL
 from evalframe.engine.exact import Job, shuffled
 from evalframe.engine.protocol import Engine, Task, modules_of, run
 from evalframe.engine.states import collected
+from evalframe.resample.methods import tell
 
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
@@ -78,13 +78,7 @@ def estimates_on(
             tell(look.told())
     if plan == "levels":
         return estimates(collected(engine, shards, metrics, keys))
-    return shuffled(engine, shards, metrics, keys, tell=tell)
-
-
-def tell(words: str) -> None:
-    """Show a sentence to whoever waits at a terminal."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"{words}\n")
+    return shuffled(engine, shards, metrics, keys)
 
 
 def looked(engine: Engine, shards: Shards, metrics: Sequence[AnyBound], keys: Keys) -> Look:

@@ -22,7 +22,7 @@ import polars as pl
 from evalframe.core.per import AnyBound, Forest
 from evalframe.core.state import LEVEL
 from evalframe.core.states import CLUSTER, States, share
-from evalframe.engine.protocol import Engine, Progress, Task, modules_of, run
+from evalframe.engine.protocol import Engine, Task, modules_of, run
 from evalframe.engine.shuffle import (
     Numbered,
     buckets_of,
@@ -276,32 +276,22 @@ class Bucket:
         return replace(asked.states(tables), drawn=self.drawn)
 
 
-def clusters_of(
-    engine: Engine,
-    shards: Sequence[Shard],
-    asked: Asked,
-    progress: Progress | None,
-    *,
-    listed: bool,
-) -> Clusters:
+def clusters_of(engine: Engine, shards: Sequence[Shard], asked: Asked, *, listed: bool) -> Clusters:
     """Make the states by cluster of all shards; `listed` says that clusters must be listed."""
     folder = None if engine.scratch is None else Path(mkdtemp(dir=engine.scratch))
     items = [Numbered(number, shard) for number, shard in enumerate(shards)]
-    found = run(engine, asked.task("clusters", partial(_made, asked, folder)), items, progress)
-    stored = [
-        Stored(item.shard, each.paths)
-        for item, each in zip(items, found, strict=True)
-        if any(each.entries)
-    ]
-    if not stored:
-        return Clusters(asked, stored, asked.states([]), [], [], [], folder)
-    found = [each for each in found if any(each.entries)]
+    found = run(engine, asked.task("clusters", partial(_made, asked, folder)), items)
+    filled = [pair for pair in zip(items, found, strict=True) if any(pair[1].entries)]
+    if not filled:
+        return Clusters(asked, [], asked.states([]), [], [], [], folder)
+    stored = [Stored(item.shard, each.paths) for item, each in filled]
+    found = [each for _, each in filled]
     is_flat, pairs = [*found[0].known] == [()], sum(each.pairs for each in found)
     left = None
     kinds: dict[tuple[str, ...], pl.DataFrame]
     if is_flat and not listed and pairs > LISTED:
         paths = [Path(str(each.known[()])) for each in found]
-        sizes, left = _numbers(engine, asked, paths, progress)
+        sizes, left = _numbers(engine, asked, paths)
         kinds = {(): sizes}
     else:
         kinds = {units: _listed([each.known[units] for each in found]) for units in found[0].known}
@@ -334,11 +324,11 @@ def _listed(parts: Sequence[pl.DataFrame | Path]) -> pl.DataFrame:
 
 
 def _numbers(
-    engine: Engine, asked: Asked, paths: Sequence[Path], progress: Progress | None
+    engine: Engine, asked: Asked, paths: Sequence[Path]
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What `_counted` says of all clusters."""
     task = asked.task("count", partial(_counted, asked, paths))
-    made = [each for each in run(engine, task, range(BUCKETS), progress) if each is not None]
+    made = [each for each in run(engine, task, range(BUCKETS)) if each is not None]
     sizes, left = (pl.concat(tables, how="vertical_relaxed") for tables in zip(*made, strict=True))
     keys = [name for name in sizes.columns if name != COUNT]
     sizes = sizes.group_by(keys).agg(pl.col(COUNT).sum()) if keys else sizes.sum()

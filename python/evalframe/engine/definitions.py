@@ -40,16 +40,13 @@ _PLUGIN = b"FfiPlugin"
 """What it writes before a function of a compiled plugin, whose file may change."""
 
 
-def definition(
-    metrics: Sequence[AnyBound], keys: Keys, cluster: pl.Expr | None = None, settings: Any = None
-) -> str:
+def definition(metrics: Sequence[AnyBound], keys: Keys, cluster: pl.Expr | None = None) -> str:
     """The digest of what is added up of rows.
 
     Args:
         metrics: The metrics, with columns, weights and parameters.
         keys: The group keys.
         cluster: The cluster whose sums are kept apart.
-        settings: Whatever else decides the rows, such as how they are parsed: plain values.
 
     Returns:
         32 hexadecimal digits, the same in every process.
@@ -72,7 +69,6 @@ def definition(
                 for name, key in zip(keys.names, keys.exprs, strict=True)
             ],
             "cluster": None if cluster is None else _expr(cluster, "the cluster"),
-            "settings": settings,
         }
     )
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from evalframe.engine.protocol import Counted, Engine, Task, modules_of, run, tr
 from evalframe.engine.ranges import OWNER, RANGE, Cuts, Ladder, Piece
 from evalframe.engine.shuffle import Numbered
 from evalframe.engine.states import check_read
+from evalframe.resample.methods import tell
 
 if TYPE_CHECKING:
     from evalframe.engine.shards import Shard, Shards
@@ -152,8 +153,6 @@ def shuffled(
     shards: Shards,
     metrics: Sequence[AnyBound],
     keys: Keys,
-    *,
-    tell: Callable[[str], None],
 ) -> pl.DataFrame:
     """The long result of metrics of shards, as `core.nested.estimates` has it of rows.
 

@@ -124,8 +124,6 @@ class OnRay:
 @contextmanager
 def joined(address: str | None) -> Iterator[OnRay]:
     """Ray that this process is connected to already, or that of an address until the end."""
-    with needing("ray", "Ray"):
-        pass
     if address is None:
         yield OnRay()
         return

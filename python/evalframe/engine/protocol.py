@@ -1,6 +1,6 @@
 """The one seam to engines: run a function over items, as values or as what went wrong.
 
-An adapter has two methods (`Engine`). `run` and `tree` are all that the rest of the package calls.
+An adapter has three methods (`Engine`); the rest of the package runs tasks by `run` and `tree`.
 """
 
 from __future__ import annotations
@@ -147,10 +147,6 @@ class Engine(Protocol):
         """
 
 
-Progress: TypeAlias = Callable[[str, int, int, Made], None]
-"""Called with the task's name, the numbers of finished and of all items, and what came last."""
-
-
 def call(task: Task, item: Any) -> Made:
     """Run a task on this worker. What goes wrong is a value, which any driver can read."""
     start, worker = time.perf_counter(), f"{platform.node()}:{os.getpid()}"
@@ -201,36 +197,37 @@ def _beside(modules: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield package, str(Path(file).absolute())
 
 
-def run(
-    engine: Engine, task: Task, items: Sequence[Any], progress: Progress | None = None
-) -> list[Any]:
+def run(engine: Engine, task: Task, items: Sequence[Any]) -> list[Any]:
     """The results of a task in the order of the items; `TaskError` at the first that failed.
 
-    How far it is shows on a terminal, unless `progress` is told instead.
+    How far it is shows on a terminal.
     """
     results: list[Any] = [None] * len(items)
-    progress = progress or _shown(engine)
+    progress = _progress(engine, task)
     with closing(engine.stream(task, items)) as stream:
         for done, (place, made) in enumerate(stream, 1):
             if made.kind != "ok":
                 raise TaskError(_told(task, items[place], made))
             results[place] = made.value
-            progress(task.name, done, len(items), made)
+            progress(done, len(items), made)
     return results
 
 
-def _shown(engine: Engine) -> Progress:
-    """What has been done and read, how fast, and what dead workers left to others."""
+def _progress(engine: Engine, task: Task) -> Callable[[int, int, Made], None]:
+    """Shows what has been done and read, how fast, and what dead workers left to others.
+
+    It is called with the numbers of finished and of all items, and what came last.
+    """
     started = time.monotonic()
     report = reporter(f"tasks on {engine.name}")
     rows = size = again = 0
 
-    def progress(name: str, done: int, total: int, made: Made) -> None:
+    def progress(done: int, total: int, made: Made) -> None:
         nonlocal rows, size, again
         rows, size, again = rows + made.rows, size + made.size, again + made.tries - 1
         seconds = max(time.monotonic() - started, 1e-9)
         more = {
-            f" ({name})": True,
+            f" ({task.name})": True,
             f", {size / 1e6:,.0f} MB": size,
             f", {size / 1e6 / seconds:,.0f} MB/s": size,
             f", {rows / seconds:,.0f} rows/s": rows,
@@ -241,17 +238,11 @@ def _shown(engine: Engine) -> Progress:
     return progress
 
 
-def tree(
-    engine: Engine,
-    task: Task,
-    parts: Sequence[Any],
-    arity: int = 16,
-    progress: Progress | None = None,
-) -> Any:
+def tree(engine: Engine, task: Task, parts: Sequence[Any], arity: int = 16) -> Any:
     """One result of all parts, by a task that takes up to `arity` of them and makes one."""
     while len(parts) > 1:
         batches = [parts[first : first + arity] for first in range(0, len(parts), arity)]
-        parts = run(engine, task, batches, progress)
+        parts = run(engine, task, batches)
     return parts[0]
 
 

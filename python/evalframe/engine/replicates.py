@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -21,7 +21,7 @@ import numpy as np
 import polars as pl
 
 from evalframe.engine.clusters import COUNT, LEFT, OWN, Clusters, distinct_tables
-from evalframe.engine.protocol import Engine, Progress, run, tree
+from evalframe.engine.protocol import Engine, run, tree
 from evalframe.engine.replicate_sums import (
     Columns,
     Finished,
@@ -41,7 +41,7 @@ from evalframe.resample.strata import text_of
 if TYPE_CHECKING:
     from evalframe.core.segments import Bools, Floats, Ints
     from evalframe.core.states import States
-    from evalframe.resample.methods import Progress as OfReplicates
+    from evalframe.resample.methods import Progress
     from evalframe.resample.pools import Source
 
 _HELD = 1 << 22
@@ -50,7 +50,7 @@ _HELD = 1 << 22
 _ALIKE, _NEW = ":alike", ":new"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Summed(Pool):
     """Groups whose replicates have been added up elsewhere.
 
@@ -61,51 +61,45 @@ class Summed(Pool):
         varied: What `free` says.
     """
 
-    known: Finished | None = None
-    before: int = 1
-    touches: Bools | None = None
-    varied: tuple[Ints, Ints] | None = None
-
-    @property
-    def _known(self) -> Finished:
-        assert self.known is not None
-        return self.known
+    known: Finished
+    before: int
+    touches: Bools
+    varied: tuple[Ints, Ints]
 
     def points(self) -> Floats:
         """See `Pool`, and so all others."""
-        assert self._known.points is not None
-        return self._known.points
+        assert self.known.points is not None
+        return self.known.points
 
     def rows_and_units(self) -> dict[str, Ints]:
         """Numbers of rows and units."""
-        assert self._known.counts is not None
-        return self._known.counts
+        assert self.known.counts is not None
+        return self.known.counts
 
-    def replicates(self, progress: OfReplicates) -> Floats:
+    def replicates(self, progress: Progress) -> Floats:
         """Values of the draws."""
-        return self._known.values[:, self.before :]
+        return self.known.values[:, self.before :]
 
     def unit_drop_rate(self) -> dict[str, Floats]:
         """Of nested metrics: the share of units that a draw leaves without rows."""
-        units = self._known.units
+        units = self.known.units
         if units is None:
             return {}
         once = units[:, 0]
         share = 1.0 - units[:, self.before :].mean(axis=1) / np.maximum(once, 1.0)
         return {"unit_drop_rate": np.where(once > 0, share, 0.0)}
 
-    def left_out(self, method: Bootstrap, progress: OfReplicates) -> tuple[Floats, Bools | None]:
+    def left_out(self, method: Bootstrap, progress: Progress) -> tuple[Floats, Bools | None]:
         """Values without some clusters."""
-        return self._known.values[:, 1 : self.before], self.touches
+        return self.known.values[:, 1 : self.before], self.touches
 
     @functools.cached_property
     def free(self) -> tuple[Ints, Ints]:
         """Clusters that could have been others, and their strata."""
-        assert self.varied is not None
         return self.varied
 
 
-def source_of(engine: Engine, clusters: Clusters, progress: Progress | None) -> Source:
+def source_of(engine: Engine, clusters: Clusters) -> Source:
     """Pools of Poisson replicates that shards add up, in place of `pools`."""
 
     def source(
@@ -123,11 +117,11 @@ def source_of(engine: Engine, clusters: Clusters, progress: Progress | None) -> 
         else:
             tables, on = cluster_columns(states.tables)
             states = with_levels(method, states.with_tables(tables), on)
-            found = _Listed.of(distinct_tables(states), on, boards)
+            found = _Listed.of(distinct_tables(states), on, boards, clusters.members)
             if boards is None or not boards.enough:
                 check_enough(found.rows[_ALIKE], found.rows[on[-1]])
         for some in found.batches(most):
-            yield _pool(engine, clusters, method, states, some.facts(clusters), progress)
+            yield _pool(engine, clusters, method, states, some.facts())
 
     return source
 
@@ -192,7 +186,7 @@ class _Counted:
         for _, part in self.sizes.group_by(pl.col(GROUP) // most, maintain_order=True):
             yield _Counted(part, self.left)
 
-    def facts(self, clusters: Clusters) -> _Facts:
+    def facts(self) -> _Facts:
         """What is known of them."""
         groups = self.sizes.select(GROUP, OWN).unique().sort(GROUP)
         place = groups.select(OWN).with_row_index(_NEW)
@@ -208,13 +202,21 @@ class _Listed:
         rows: `GROUP`, `OWN`, `BOARD`, the cluster, how many could have been drawn in its place
             (`:alike`), and with which it is left out (`LEFT`).
         on: The columns of a cluster.
+        members: See `Clusters.members`.
     """
 
     rows: pl.DataFrame
     on: list[str]
+    members: pl.DataFrame
 
     @classmethod
-    def of(cls, tables: Sequence[pl.DataFrame], on: list[str], boards: Boards | None) -> _Listed:
+    def of(
+        cls,
+        tables: Sequence[pl.DataFrame],
+        on: list[str],
+        boards: Boards | None,
+        members: pl.DataFrame,
+    ) -> _Listed:
         """From the tables of groups and clusters."""
         rows = pl.concat([table.select(GROUP, OWN, *on) for table in tables]).unique()
         check_known(rows[on[-1]])
@@ -228,16 +230,16 @@ class _Listed:
         ids = drawn.select(on).unique()
         left = draws.left_out_group(draws.stable_hash(text_of(ids, on)))
         ids = ids.with_columns(pl.Series(LEFT, left))
-        return cls(rows.join(drawn, on=[BOARD, *on]).join(ids, on=on), on)
+        return cls(rows.join(drawn, on=[BOARD, *on]).join(ids, on=on), on, members)
 
     def batches(self, most: int) -> Iterator[_Listed]:
         """About so many groups at a time; boards are not split."""
         sizes = self.rows.group_by(BOARD).agg(pl.col(GROUP).n_unique().alias(":groups")).sort(BOARD)
         batch = (pl.col(":groups").cum_sum() - pl.col(":groups")) // most
         for _, part in sizes.group_by(batch.alias(":batch"), maintain_order=True):
-            yield _Listed(self.rows.join(part.select(BOARD), on=BOARD), self.on)
+            yield replace(self, rows=self.rows.join(part.select(BOARD), on=BOARD))
 
-    def facts(self, clusters: Clusters) -> _Facts:
+    def facts(self) -> _Facts:
         """What is known of them."""
         groups = self.rows.select(BOARD, GROUP, OWN).unique().sort(BOARD, GROUP).drop(BOARD)
         place = groups.with_row_index(_NEW)
@@ -245,7 +247,7 @@ class _Listed:
         strata = self.on[:-1]
         sizes = rows.group_by(_NEW, *strata).agg(pl.len().alias(COUNT), pl.col(_ALIKE).max())
         # A group that has all clusters of its keys needs no list of them.
-        mine = rows.group_by(_NEW, OWN).len(":mine").join(clusters.members, on=OWN)
+        mine = rows.group_by(_NEW, OWN).len(":mine").join(self.members, on=OWN)
         lacking = mine.filter(pl.col(":mine") < pl.col("len")).select(_NEW)
         part = rows.join(lacking, on=_NEW).select(OWN, _NEW, *self.on) if len(lacking) else None
         return _facts(groups, sizes, rows.select(_NEW, LEFT).unique(), part)
@@ -257,7 +259,6 @@ def _pool(
     method: Bootstrap,
     states: States[pl.DataFrame],
     facts: _Facts,
-    progress: Progress | None,
 ) -> Summed:
     """The replicates of some groups."""
     columns = Columns.of(method)
@@ -269,7 +270,7 @@ def _pool(
         clusters=0,
         weights=None,
         owned=None,
-        known=_values(engine, clusters, columns, states, facts, progress),
+        known=_values(engine, clusters, columns, states, facts),
         before=1 + columns.left_out,
         touches=facts.touches,
         varied=facts.free,
@@ -282,7 +283,6 @@ def _values(
     columns: Columns,
     states: States[pl.DataFrame],
     facts: _Facts,
-    progress: Progress | None,
 ) -> Finished:
     """All columns of some groups, computed on an engine, pass by pass."""
     asked, slots = clusters.asked, engine.check()
@@ -304,12 +304,12 @@ def _values(
         stop = min(first + step, columns.total)
         folder = None if clusters.folder is None else Path(mkdtemp(dir=clusters.folder))
         of = Pass(asked, whole, part, columns, first, stop, folder)
-        made = run(engine, asked.task("replicates", partial(summed, of)), clusters.stored, progress)
-        total = tree(engine, asked.task("merge", partial(joined, of)), made, progress=progress)
+        made = run(engine, asked.task("replicates", partial(summed, of)), clusters.stored)
+        total = tree(engine, asked.task("merge", partial(joined, of)), made)
         ends = np.linspace(0, stop - first, min(slots, stop - first) + 1).astype(int).tolist()
         items = [(total, a, b) for a, b in pairwise(ends)]
         finish = partial(finished, of, dict(states.drawn), len(facts.groups))
-        results += run(engine, asked.task("finish", finish), items, progress)
+        results += run(engine, asked.task("finish", finish), items)
         if folder is not None:
             shutil.rmtree(folder)
     units = [each.units for each in results if each.units is not None]

@@ -8,7 +8,6 @@ is for all other draws and methods, and for nearly unique levels, of which sums 
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import polars as pl
 
 from evalframe.engine.clusters import Asked, Bucket, Clusters, clusters_of, distinct_tables
-from evalframe.engine.protocol import Engine, Progress, run
+from evalframe.engine.protocol import Engine, run
 from evalframe.engine.replicate_sums import Columns
 from evalframe.engine.replicates import source_of
 from evalframe.engine.shards import Shard
@@ -26,7 +25,7 @@ from evalframe.resample.contraction import GROUP
 from evalframe.resample.draws import check_text
 from evalframe.resample.intervals import INTERVALS
 from evalframe.resample.levels import lone_terms, with_levels
-from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known
+from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known, tell
 from evalframe.resample.pools import Boards, Pool, cluster_columns, pools
 from evalframe.resample.uncertainty import number_groups, spread
 
@@ -50,7 +49,6 @@ def resampled_on(
     finish: Callable[..., pl.DataFrame] = spread,
     *,
     summed: bool = True,
-    progress: Progress | None = None,
 ) -> pl.DataFrame:
     """What `finish` makes of the rows of shards, as of the states of all rows in one process.
 
@@ -64,11 +62,10 @@ def resampled_on(
         finish: Called with method, states and `source`, such as `pools`: `spread`, or differences
             or ranks with all that they need but those.
         summed: False if it needs more than replicates, such as permutations.
-        progress: Called with what is finished.
     """
 
     def here() -> pl.DataFrame:
-        states = collected(engine, shards, metrics, keys, cluster, progress)
+        states = collected(engine, shards, metrics, keys, cluster)
         return finish(method, states, source=pools)
 
     is_poisson = isinstance(method, Bootstrap) and method.draws == "poisson"
@@ -79,7 +76,7 @@ def resampled_on(
         check_text(shards.outline.select(cluster).head(0).collect().to_series())
     asked = Asked(tuple(metrics), keys, cluster)
     batches = shards.batches(engine.check())
-    clusters = clusters_of(engine, batches, asked, progress, listed=finish is not spread)
+    clusters = clusters_of(engine, batches, asked, listed=finish is not spread)
     check_read(shards)
     if not clusters.stored:
         return finish(method, asked.of_rows(Shard("none", shards.outline, 0)), source=pools)
@@ -87,7 +84,7 @@ def resampled_on(
     way = way_of(method, clusters)
     tell(way.told)
     if way.by_shards:
-        result = finish(method, clusters.known, source=source_of(engine, clusters, progress))
+        result = finish(method, clusters.known, source=source_of(engine, clusters))
         shards.check_unchanged()  # without a folder they are read again
         return result
     if clusters.folder is None:
@@ -97,7 +94,7 @@ def resampled_on(
         return finish(method, clusters.bucket(buckets).states(), source=pools)
     task = asked.task("resampling", partial(_of_bucket, replace(method, progress=_silent)))
     items = [clusters.bucket([number]) for number in buckets]
-    parts: list[pl.DataFrame] = run(engine, task, items, progress)
+    parts: list[pl.DataFrame] = run(engine, task, items)
     return pl.concat(parts, how="diagonal")
 
 
@@ -131,12 +128,6 @@ def _checked(method: Method, clusters: Clusters) -> Clusters:
         check_enough(groups["len"], table[on[-1]])
     drawn = with_levels(method, numbered, on).drawn
     return replace(clusters, known=replace(clusters.known, drawn=drawn))
-
-
-def tell(text: str) -> None:
-    """Say on a terminal what is done, and why."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"{text}\n")
 
 
 class Way(NamedTuple):

@@ -18,7 +18,7 @@ from evalframe.core.state_files import packed, unpacked
 from evalframe.core.state_tables import block_tables, merged, state_table
 from evalframe.core.states import CLUSTER, States
 from evalframe.core.tables import Keys
-from evalframe.engine.protocol import Counted, Engine, Progress, Task, modules_of, run, tree
+from evalframe.engine.protocol import Counted, Engine, Task, modules_of, run, tree
 
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
@@ -35,7 +35,6 @@ def collected(
     metrics: Sequence[AnyBound],
     keys: Keys,
     cluster: pl.Expr | None = None,
-    progress: Progress | None = None,
     store: StateStore | None = None,
 ) -> States[pl.DataFrame]:
     """The states of all rows, as `States.of(...).collected()` has them.
@@ -53,7 +52,7 @@ def collected(
         total = store.state(shards, metrics, inner, cluster, engine)
     else:
         assert engine is not None
-        total = state_on(engine, shards, metrics, inner, cluster, progress)
+        total = state_on(engine, shards, metrics, inner, cluster)
     return outline.with_tables(block_tables(total, outline.blocks, public))
 
 
@@ -63,7 +62,6 @@ def state_on(
     metrics: Sequence[AnyBound],
     keys: Keys,
     cluster: pl.Expr | None = None,
-    progress: Progress | None = None,
 ) -> pl.DataFrame:
     """The state table of all rows, computed on an engine.
 
@@ -74,9 +72,9 @@ def state_on(
     shards.check_home(engine)
     make = partial(_state, metrics=metrics, keys=keys, cluster=cluster)
     task = Task.of("state", make, modules_of(metrics))
-    parts = run(engine, task, shards.batches(engine.check()), progress)
+    parts = run(engine, task, shards.batches(engine.check()))
     if len(parts) >= MANY:
-        parts = [tree(engine, Task.of("merge", _sum), parts, progress=progress)]
+        parts = [tree(engine, Task.of("merge", _sum), parts)]
     total = merged(unpacked(part) for part in parts)
     check_read(shards)
     return total

@@ -254,12 +254,22 @@ _SILENT: ContextVar[bool] = ContextVar("silent", default=False)
 
 @contextmanager
 def silent() -> Iterator[None]:
-    """Show no progress while a block runs, be there a terminal or not."""
+    """Show nothing of what is done while a block runs, be there a terminal or not."""
     token = _SILENT.set(True)
     try:
         yield
     finally:
         _SILENT.reset(token)
+
+
+def _is_shown() -> bool:
+    return not _SILENT.get() and sys.stderr.isatty()
+
+
+def tell(words: str) -> None:
+    """Show a sentence about what is done, on a terminal."""
+    if _is_shown():
+        sys.stderr.write(f"{words}\n")
 
 
 def reporter(what: str) -> Callable[..., None]:
@@ -274,7 +284,7 @@ def reporter(what: str) -> Callable[..., None]:
         nonlocal due
         now = time.monotonic()
         is_end = done >= total and due > started + _PATIENCE
-        if _SILENT.get() or not sys.stderr.isatty() or (now < due and not is_end):
+        if not _is_shown() or (now < due and not is_end):
             return
         due = now + _PAUSE
         left = (now - started) * (total - done) / max(done, 1)
