@@ -160,3 +160,18 @@ def test_logs_in_an_object_store(bucket, tmp_path):
     )
     assert ef.read_logs(f"{bucket}/logs/*.eval").collect().height == 20
     assert ef.log_report(f"{bucket}/logs")["samples"].to_list() == [10, 1]
+
+
+def test_a_glob_leaves_out_no_part(tmp_path):
+    ITEMS.write_parquet(tmp_path / "0.parquet")
+    (tmp_path / "1.parquet").symlink_to(tmp_path / "absent")
+    with pytest.raises(InputError, match=r"1\.parquet cannot be read \(No such file"):
+        scan(f"{tmp_path}/*.parquet")
+    (tmp_path / "1.parquet").unlink()
+    (tmp_path / "1.parquet").mkdir()
+    with pytest.raises(
+        InputError, match=r"1\.parquet', which .* is a folder; name '.*1.parquet/\*'"
+    ):
+        scan(f"{tmp_path}/*.parquet")
+    ITEMS.write_parquet(tmp_path / "1.parquet" / "part.parquet")
+    assert len(find([f"{tmp_path}/**/*.parquet"])) == 2

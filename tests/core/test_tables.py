@@ -373,3 +373,11 @@ def test_groups_are_ordered_if_keys_and_levels_rise(keys, levels, starts):
     frame = pl.DataFrame({"key": [*keys], "level": pl.Series(levels, dtype=pl.Float64)})
     found = tables.starts_if_ordered(frame.cast({"key": pl.String}), ["key"], "level")
     assert (found if found is None else found.tolist()) == starts
+
+
+@pytest.mark.parametrize("resample", [None, ef.Jackknife(cluster="person")])
+def test_a_single_group_may_be_nan(resample):
+    items = pl.DataFrame({"key": [math.nan] * 2, "person": [1, 2], "loss": [0.0, 1.0]})
+    metrics = [ef.selective_risk(), ef.per("person", ef.selective_risk())]
+    found = ef.evaluate(items, metrics, by="key", resample=resample)
+    assert found["estimate"].to_list() == [0.5, 0.5]

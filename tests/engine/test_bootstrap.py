@@ -59,6 +59,7 @@ def same(found, expected):
 def check_evaluated(engine, metrics, by, method, shards=SHARDS):
     expected = ef.evaluate(pl.concat(shards).lazy(), metrics, by=by, resample=method)
     same(ef.evaluate(shards, metrics, by=by, resample=method, engine=engine), expected)
+    assert engine.scratch is None or not [*engine.scratch.iterdir()]
 
 
 @pytest.mark.parametrize("by", [None, "model"])
@@ -99,6 +100,8 @@ def test_clusters_that_are_too_many_to_list(engine, monkeypatch, method, by):
     monkeypatch.setattr(clusters, "LISTED", 0)
     monkeypatch.setattr(resampling, "_HERE", 0)
     check_evaluated(engine, FLAT, by, method)
+    with pytest.raises(ParameterError, match=r"none has two; name a finer column"):
+        ef.evaluate(SHARDS[:1], FLAT, by="person", resample=method, engine=engine)
 
 
 @pytest.mark.parametrize(

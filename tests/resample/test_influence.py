@@ -1,5 +1,7 @@
 """Derivatives by the weights of clusters, against weights that are moved."""
 
+import math
+
 import numpy as np
 import polars as pl
 import pytest
@@ -198,3 +200,11 @@ def test_a_kink_has_no_error_and_one_nearby_does_not_matter():
     for rows, known in (([1.0, -1.0], False), ([1.0, -1.0 + 1e-5], True), ([1.0, 2.0], True)):
         found = ef.evaluate(pl.DataFrame({"value": rows}), kink(), resample=ef.Linearized())
         assert (found["std_error"].item() is not None) == known, rows
+
+
+def test_no_levels_have_no_error():
+    items = pl.DataFrame({"loss": [0.0, 1.0], "confidence": [None, math.nan]})
+    found = ef.evaluate(
+        items, [ef.risk_at(0.5), ef.coverage_at_risk(0.3)], resample=ef.Linearized()
+    )
+    assert found["std_error"].to_list() == [None, None]

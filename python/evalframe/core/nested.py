@@ -15,7 +15,7 @@ import polars as pl
 from evalframe.core.per import Node, Per
 from evalframe.core.rows import spread_literals
 from evalframe.core.states import Plan, States
-from evalframe.core.tables import Keys
+from evalframe.core.tables import Keys, matched
 
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
@@ -44,7 +44,7 @@ def estimates_of(
         else:
             values = leaves[root].rename({_VALUE: "estimate"}).drop(":rows")
         if states.keys.inner:
-            values = groups.join(values, on=states.keys.inner, how="left", nulls_equal=True)
+            values = matched(groups, values, states.keys.inner, "left")
         parts.append(values.with_columns(pl.lit(metric.name).alias("metric")))
     return pl.concat(parts, how="diagonal").with_columns(
         pl.col(name).round().cast(pl.Int64)
@@ -95,7 +95,7 @@ def _with_counts(root: Node, leaves: Sequence[pl.DataFrame], keys: list[str]) ->
     counts = rows_of(root, leaves, keys)
     if not keys:
         return pl.concat([counts, values], how="horizontal")
-    joined = counts.join(values, on=keys, how="left", nulls_equal=True)
+    joined = matched(counts, values, keys, "left")
     return joined.with_columns(pl.col("n_units", "n_units_missing").fill_null(0))
 
 
@@ -143,7 +143,7 @@ def unit_table(node: Node, leaves: Sequence[pl.DataFrame], keys: list[str]) -> p
             values = node_values(part, leaves, inner).select(*inner, pl.col("estimate").alias(name))
         else:
             values = leaves[part].select(*inner, pl.col(_VALUE).alias(name))
-        table = table.join(values, on=inner, how="left", nulls_equal=True, maintain_order="left")
+        table = matched(table, values, inner, "left")
     names = dict(zip(node.own, node.per.unit, strict=True))
     return table.with_columns(pl.col(own).alias(name) for own, name in names.items())
 

@@ -337,7 +337,12 @@ def by_name(name: str, folder: Path = Path()) -> list[str]:
         files = [location(root / each) for each in inside if matches(each.parts, parts[fixed:])]
     else:
         found = sorted(glob.glob(name, root_dir=folder, recursive=True))  # noqa: PTH207 (absolute too)
-        files = [file for file in found if (folder / file).is_file()]
+        # A link to nothing is a file that is missing, which is said where it is opened.
+        files = [file for file in found if not (folder / file).is_dir()]
+        above = {str(parent) for file in files for parent in PurePath(file).parents}
+        for each in found:
+            if each.endswith(".parquet") and each not in above and (folder / each).is_dir():
+                raise InputError(f"{each!r}, which {name!r} matches, is a folder; name '{each}/*'")
     if not files:
         raise InputError(f"no file matches {name!r}")
     return files

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
@@ -184,6 +184,23 @@ def side_by_side(
         others = named.setdefault(inner, [])
         others.append(part.drop(mine) if others else part)
     return {inner: pl.concat(some, how="horizontal") for inner, some in named.items()}
+
+
+def matched(
+    left: pl.DataFrame, right: pl.DataFrame, keys: Sequence[str], how: Literal["inner", "left"]
+) -> pl.DataFrame:
+    """The join of two tables by keys of groups, in the order of the first; null is a key, and NaN.
+
+    Examples:
+        >>> one = pl.DataFrame({"key": [float("nan")]})
+        >>> matched(one, one.with_columns(place=0), ["key"], "left").rows()
+        [(nan, 0)]
+    """
+    query = left.lazy().join(
+        right.lazy(), on=list(keys), how=how, nulls_equal=True, maintain_order="left"
+    )
+    # In memory Polars takes a single NaN for different from a single NaN.
+    return query.collect(engine="streaming" if len(left) == len(right) == 1 else "in-memory")
 
 
 def finished(long: pl.DataFrame, keys: Keys, order: Sequence[str]) -> pl.DataFrame:

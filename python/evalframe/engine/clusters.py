@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -22,6 +21,7 @@ import polars as pl
 from evalframe.core.per import AnyBound, Forest
 from evalframe.core.state import LEVEL
 from evalframe.core.states import CLUSTER, States, share
+from evalframe.core.tables import matched
 from evalframe.engine.protocol import Engine, Task, modules_of, run
 from evalframe.engine.shuffle import (
     Numbered,
@@ -276,9 +276,23 @@ class Bucket:
         return replace(asked.states(tables), drawn=self.drawn)
 
 
-def clusters_of(engine: Engine, shards: Sequence[Shard], asked: Asked, *, listed: bool) -> Clusters:
-    """Make the states by cluster of all shards; `listed` says that clusters must be listed."""
-    folder = None if engine.scratch is None else Path(mkdtemp(dir=engine.scratch))
+def clusters_of(
+    engine: Engine,
+    shards: Sequence[Shard],
+    asked: Asked,
+    folder: Path | None,
+    *,
+    listed: bool,
+) -> Clusters:
+    """Make the states by cluster of all shards.
+
+    Args:
+        engine: Where shards are read.
+        shards: The rows.
+        asked: What the states are of.
+        folder: For files between tasks; None if workers see none.
+        listed: True if clusters must be listed.
+    """
     items = [Numbered(number, shard) for number, shard in enumerate(shards)]
     found = run(engine, asked.task("clusters", partial(_made, asked, folder)), items)
     filled = [pair for pair in zip(items, found, strict=True) if any(pair[1].entries)]
@@ -301,7 +315,7 @@ def clusters_of(engine: Engine, shards: Sequence[Shard], asked: Asked, *, listed
     def numbered(table: pl.DataFrame) -> pl.DataFrame:
         if groups is None:
             return table.with_columns(pl.lit(0, dtype=pl.UInt32).alias(OWN))
-        return table.join(groups.with_row_index(OWN), on=keys, nulls_equal=True)
+        return matched(table, groups.with_row_index(OWN), keys, "inner")
 
     kinds = {units: numbered(table) for units, table in kinds.items()}
     return Clusters(

@@ -23,7 +23,7 @@ from evalframe.core.nested import estimates, estimates_of
 from evalframe.core.per import AnyBound, Forest, Per
 from evalframe.core.rows import columns_read, is_row_level
 from evalframe.core.states import Block, States, share
-from evalframe.core.tables import Keys, side_by_side
+from evalframe.core.tables import Keys, matched, side_by_side
 from evalframe.engine import ranges, shuffle
 from evalframe.engine.protocol import Counted, Engine, Task, modules_of, run, tree
 from evalframe.engine.ranges import OWNER, RANGE, Cuts, Ladder, Piece
@@ -255,7 +255,7 @@ def owned(rows: pl.DataFrame, groups: pl.DataFrame, inner: list[str]) -> pl.Data
     """Rows with the number of their large group, null if theirs is none."""
     if not inner:
         return rows.with_columns(pl.lit(0, pl.Int64).alias(OWNER))
-    return rows.join(groups, on=inner, how="left", nulls_equal=True, maintain_order="left")
+    return matched(rows, groups, inner, "left")
 
 
 def _split(plan: Plan, folder: Path, item: Numbered) -> Counted:

@@ -24,6 +24,7 @@ import polars as pl
 
 from evalframe.core.state import LEVEL
 from evalframe.core.states import CLUSTER, Block
+from evalframe.core.tables import matched
 from evalframe.engine.clusters import distinct_sums
 from evalframe.resample import draws
 from evalframe.resample.contraction import GROUP, check_finite
@@ -150,9 +151,7 @@ def summed(of: Pass, stored: Stored) -> Path | bytes:
     for block, table in zip(states.blocks, tables, strict=True):
         check_finite(table, [*block.all_sums])
         whole = (
-            table.join(of.whole, on=keys, nulls_equal=True)
-            if keys
-            else table.join(of.whole, how="cross")
+            matched(table, of.whole, keys, "inner") if keys else table.join(of.whole, how="cross")
         )
         rows = whole
         if of.part is not None:

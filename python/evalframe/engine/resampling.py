@@ -9,17 +9,19 @@ is for all other draws and methods, and for nearly unique levels, of which sums 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from evalframe.engine.clusters import Asked, Bucket, Clusters, clusters_of, distinct_tables
+from evalframe.engine.clusters import COUNT, Asked, Bucket, Clusters, clusters_of, distinct_tables
 from evalframe.engine.protocol import Engine, run
 from evalframe.engine.replicate_sums import Columns
 from evalframe.engine.replicates import source_of
 from evalframe.engine.shards import Shard
+from evalframe.engine.shuffle import folder_of
 from evalframe.engine.states import check_read, collected
 from evalframe.resample.contraction import GROUP
 from evalframe.resample.draws import check_text
@@ -76,26 +78,28 @@ def resampled_on(
         check_text(shards.outline.select(cluster).head(0).collect().to_series())
     asked = Asked(tuple(metrics), keys, cluster)
     batches = shards.batches(engine.check())
-    clusters = clusters_of(engine, batches, asked, listed=finish is not spread)
-    check_read(shards)
-    if not clusters.stored:
-        return finish(method, asked.of_rows(Shard("none", shards.outline, 0)), source=pools)
-    clusters = _checked(method, clusters)
-    way = way_of(method, clusters)
-    tell(way.told)
-    if way.by_shards:
-        result = finish(method, clusters.known, source=source_of(engine, clusters))
-        shards.check_unchanged()  # without a folder they are read again
-        return result
-    if clusters.folder is None:
-        return here()
-    buckets = clusters.buckets
-    if not by_group or len(buckets) < 2 or sum(clusters.entries) <= _HERE:
-        return finish(method, clusters.bucket(buckets).states(), source=pools)
-    task = asked.task("resampling", partial(_of_bucket, replace(method, progress=_silent)))
-    items = [clusters.bucket([number]) for number in buckets]
-    parts: list[pl.DataFrame] = run(engine, task, items)
-    return pl.concat(parts, how="diagonal")
+    with nullcontext() if engine.scratch is None else folder_of(engine) as folder:
+        listed = finish is not spread
+        clusters = clusters_of(engine, batches, asked, folder, listed=listed)
+        check_read(shards)
+        if not clusters.stored:
+            return finish(method, asked.of_rows(Shard("none", shards.outline, 0)), source=pools)
+        clusters = _checked(method, clusters)
+        way = way_of(method, clusters)
+        tell(way.told)
+        if way.by_shards:
+            result = finish(method, clusters.known, source=source_of(engine, clusters))
+            shards.check_unchanged()  # without a folder they are read again
+            return result
+        if clusters.folder is None:
+            return here()
+        buckets = clusters.buckets
+        if not by_group or len(buckets) < 2 or sum(clusters.entries) <= _HERE:
+            return finish(method, clusters.bucket(buckets).states(), source=pools)
+        task = asked.task("resampling", partial(_of_bucket, replace(method, progress=_silent)))
+        items = [clusters.bucket([number]) for number in buckets]
+        parts: list[pl.DataFrame] = run(engine, task, items)
+        return pl.concat(parts, how="diagonal")
 
 
 def _of_bucket(method: Method, bucket: Bucket) -> pl.DataFrame:
@@ -117,7 +121,9 @@ def _silent(done: int, total: int) -> None:
 
 def _checked(method: Method, clusters: Clusters) -> Clusters:
     """With what is drawn of nested metrics; ParameterError if no group can be resampled."""
-    if clusters.left is not None:  # more clusters than groups, of flat metrics
+    if clusters.left is not None:  # too many to list, of flat metrics
+        counts = clusters.known.tables[0][COUNT]
+        check_enough(counts, counts.clear())
         return clusters
     numbered = number_groups(clusters.known, clusters.groups)
     tables, on = cluster_columns(numbered.tables)

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import polars as pl
 
+from evalframe.core.tables import matched
 from evalframe.engine.protocol import Engine, EngineError
 from evalframe.resample.draws import stable_hash, uniform_draws
 
@@ -79,8 +80,7 @@ def buckets_of(table: pl.DataFrame, keys: Sequence[str], buckets: int) -> Ints:
     # Hashes of short texts have many bits in common, so they are mixed once more.
     numbers = (uniform_draws(0, 0, 1, stable_hash(texts))[0] * buckets).astype(np.int64)
     known = groups.with_columns(pl.Series(_NUMBER, numbers))
-    found = rows.join(known, on=keys, how="left", nulls_equal=True, maintain_order="left")
-    return found[_NUMBER].to_numpy()
+    return matched(rows, known, keys, "left")[_NUMBER].to_numpy()
 
 
 def _text(key: str, dtype: pl.DataType) -> pl.Expr:

@@ -314,6 +314,8 @@ class _Curve:
         # one: then the value and the derivative there must be the same.
         starts = self.levels.starts
         rows = _first_of(margin.values >= 0.0, starts)
+        if not len(value.values):  # no group has a level
+            return self._moved((value, self._only(rows)))
         ends = np.where(rows >= 0, rows, starts[1:])
         below = np.where(ends > starts[:-1], ends - 1, -1)
         above = np.where((rows >= 0) & (rows + 1 < starts[1:]), rows + 1, -1)

@@ -43,8 +43,8 @@ def spread_of_rows(
     if groups is None:
         rows = rows.with_columns(pl.lit(0, dtype=pl.UInt32).alias(GROUP))
     else:
-        rows = rows.join(groups.with_row_index(GROUP), on=keys.inner, nulls_equal=True)
-        points = groups.with_row_index(GROUP).join(points, on=keys.inner, nulls_equal=True)
+        rows = tables.matched(rows, groups.with_row_index(GROUP), keys.inner, "inner")
+        points = tables.matched(groups.with_row_index(GROUP), points, keys.inner, "inner")
         points = points.sort(GROUP).drop(GROUP)
     count = 1 if groups is None else len(groups)
     owned = rows.group_by(GROUP).agg(pl.col(CLUSTER).n_unique().cast(pl.Int64)).sort(GROUP)

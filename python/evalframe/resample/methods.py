@@ -231,9 +231,10 @@ def check_known(clusters: pl.Series) -> None:
 def check_enough(sizes: pl.Series, clusters: pl.Series) -> None:
     """Raise ParameterError if no group has two clusters; `sizes` are numbers of clusters."""
     if sizes.to_numpy().max(initial=0) < 2:
+        first = f" (first id: {clusters[0]!r})" if len(clusters) else ""
         raise ParameterError(
             "the resampling needs at least two clusters in a group, or on each side of a pair, and "
-            f"none has two (first id: {clusters[0]!r}); name a finer column by ",
+            f"none has two{first}; name a finer column by ",
             Argument("cluster"),
             ", or leave out ",
             Argument("resample"),

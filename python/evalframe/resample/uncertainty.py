@@ -11,7 +11,7 @@ import polars as pl
 
 from evalframe.core.metric import Bound
 from evalframe.core.nested import estimates
-from evalframe.core.tables import NESTED
+from evalframe.core.tables import NESTED, matched
 from evalframe.resample import draws, intervals, standard_errors
 from evalframe.resample.contraction import GROUP, Contraction
 from evalframe.resample.influence import influences, is_carried
@@ -63,7 +63,7 @@ def number_groups(states: States[pl.DataFrame], groups: pl.DataFrame) -> States[
     keys = states.keys.inner
     if keys:
         numbered = groups.with_row_index(GROUP)
-        tables = [t.join(numbered, on=keys, nulls_equal=True).drop(keys) for t in states.tables]
+        tables = [matched(t, numbered, keys, "inner").drop(keys) for t in states.tables]
     else:
         number = pl.lit(0, dtype=pl.UInt32).alias(GROUP)
         tables = [table.with_columns(number) for table in states.tables]
