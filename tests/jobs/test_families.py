@@ -87,7 +87,7 @@ def test_records_are_checked_without_a_result(family, call, samples):
         (["-o", "out.csv", "--bootstrap", "0"], "at least 1"),
         (
             ["-o", "out.csv", "--bootstrap", "5", "--level", "95"],
-            "level must lie in (0, 1), got 95",
+            "level must lie between 0 and 1, got 95",
         ),
     ],
 )

@@ -84,6 +84,8 @@ def test_segments_by_hand():
     chart = ef.plot.segments(scores(["a"]), gaps=gaps)
     assert marks(chart) == ["rect", "text", "bar", "point"]
     assert [(row["gap"], row["noise"]) for row in rows(chart) if "gap" in row] == [(0.2, 0.1)]
+    unknown = gaps.with_columns(pl.lit(None, float).alias(each) for each in ("gap", "noise_gap"))
+    assert marks(ef.plot.segments(scores(["a"]), gaps=unknown)) == ["rect", "text", "bar", "point"]
     with pytest.raises(ParameterError, match="every 'score' is null"):
         ef.plot.segments(scores(["a"]).with_columns(score=pl.lit(None, float)))
 

@@ -109,5 +109,5 @@ def test_what_is_no_result_is_refused():
         ef.show(pl.DataFrame({"model": ["a"]}))
     with pytest.raises(ParameterError, match="the table has no rows"):
         ef.show(RESULT.clear())
-    with pytest.raises(ParameterError, match="level is 95"):
+    with pytest.raises(ParameterError, match="level must lie between 0 and 1, got 95"):
         ef.show(RESULT, level=95)

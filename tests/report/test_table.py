@@ -242,7 +242,7 @@ def test_lazy_is_the_same(result):
     [
         ({"digits": -1}, "digits is -1; choose 0 or more"),
         ({"limit": 1}, "limit is 1; choose 2 or more rows, or None for all"),
-        ({"level": 95}, "level is 95; choose a fraction between 0 and 1, such as 0.95"),
+        ({"level": 95}, "level must lie between 0 and 1, got 95"),
     ],
 )
 def test_arguments_out_of_range(result, arguments, message):

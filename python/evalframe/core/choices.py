@@ -51,3 +51,9 @@ def check_choice(name: str, value: Any, literal: Any, *, optional: bool = False)
     if not isinstance(value, str) or value not in choices:
         hint = did_you_mean(str(value), choices)
         raise ParameterError(f"{name} must be one of {choices}, got {value!r}.{hint}")
+
+
+def check_level(level: float) -> None:
+    """Raise ParameterError unless this is a confidence level."""
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+        raise ParameterError(f"level must lie between 0 and 1, got {level!r}; usual is 0.95")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from evalframe.core.errors import ParameterError
+from evalframe.core.choices import check_level
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats
@@ -48,8 +48,7 @@ def wilson(share: pl.Expr, n: pl.Expr, level: float) -> tuple[pl.Expr, pl.Expr]:
     """
     from statistics import NormalDist
 
-    if isinstance(level, bool) or not 0 < level < 1:
-        raise ParameterError(f"level must lie between 0 and 1, got {level!r}; usual is 0.95")
+    check_level(level)
     z = NormalDist().inv_cdf(0.5 + level / 2.0)
     centre = share + z * z / (2.0 * n)
     spread = z * (share * (1.0 - share) / n + (z / (2.0 * n)) ** 2).sqrt()

@@ -331,13 +331,9 @@ def joined(tables: Sequence[Shards]) -> Shards:
 def _common(parts: Sequence[Part]) -> pl.Schema:
     """The columns of all parts as one table: numbers are as wide as in the widest."""
     order = parts[0].schema.names()
-    kinds = [pl.LazyFrame(schema=schema).select(order) for schema in _kinds(parts)]
+    different = {str(part.schema): part.schema for part in parts}.values()
+    kinds = [pl.LazyFrame(schema=schema).select(order) for schema in different]
     return pl.concat(kinds, how="vertical_relaxed").collect_schema()
-
-
-def _kinds(parts: Sequence[Part]) -> list[pl.Schema]:
-    """Their schemas, equal ones once."""
-    return list({str(part.schema): part.schema for part in parts}.values())
 
 
 def _as(rows: Any, mine: pl.Schema, schema: pl.Schema) -> Any:

@@ -56,10 +56,9 @@ def ranks(board: Frame, *, level: float | None = None, width: int = 320) -> Char
     parts = panels(table, differ, "ranks")
     width = theme.panel_width(width, len(parts))
     charts = [_panel(part, system, name, width) for name, part in parts]
-    percent = "" if level is None else f"{theme.interval(level).partition(' ')[0]} "
-    told = [f"Point: rank; bar: {percent}rank set, simultaneous over systems"]
-    told += [
-        f"Blue: {table['tied_with_best'].sum():,} of {len(table):,} not told apart from the best"
+    told = [
+        f"Point: rank; bar: {theme.interval(level, 'rank set')}, simultaneous over systems",
+        f"Blue: {table['tied_with_best'].sum():,} of {len(table):,} not told apart from the best",
     ]
     drawn = sum(min(len(part), ROWS) for _, part in parts)
     told += [*left_out(drawn, len(table), "systems"), *same]

@@ -66,10 +66,7 @@ def forest(result: Frame, *, level: float | None = None, width: int = 360) -> Ch
         'No intervals were computed'])
     """
     table = taken(result, "forest", [], MAKERS)
-    form = form_of(table)
-    if form is None:
-        taken(table, "forest", ["estimate"], MAKERS)
-    assert form is not None
+    form = form_of(table, "ef.plot.forest draws")
     is_difference = form.value == "delta"
     if is_difference:
         taken(table, "forest", ["metric", "left", "right"], MAKERS)

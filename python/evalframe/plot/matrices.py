@@ -12,7 +12,8 @@ from evalframe.core.frames import any_frame
 from evalframe.core.typing import Frame
 from evalframe.plot import theme
 from evalframe.plot.frames import check_points, figures, keys_before, only, panels, taken, varying
-from evalframe.report.names import MINUS, Measure, cell, digits, labels, number, whole
+from evalframe.report.names import MINUS, Measure, cell, digits, labels, number, p_value, whole
+from evalframe.report.results import Form
 
 if TYPE_CHECKING:
     from evalframe.plot.theme import Chart
@@ -56,12 +57,12 @@ def pairs(comparison: Frame) -> Chart:
     measure = Measure.of(only(table, "metric", "pairs"))
     table = table.with_columns(pl.col("left", "right").cast(pl.String))
     differ, same = varying(table, keys_before(table, "metric"))
-    most = table["delta"].abs().max()
+    most = table.select(pl.col("delta").abs().max()).item()
     if most is None:
         raise ParameterError("ef.plot.pairs: every difference is null; nothing can be drawn")
     check_points(2 * len(table), "pairs", "cells", "systems")
     parts = panels(table, differ, "pairs")
-    charts = [_panel(part, name, measure, float(str(most)) or 1.0) for name, part in parts]
+    charts = [_panel(part, name, measure, most or 1.0) for name, part in parts]
     told = [*_told(table, measure), *same]
     side = sum(chart.width + 150 for chart in charts[:3])
     chart = theme.side_by_side(charts)
@@ -107,7 +108,7 @@ def _panel(table: pl.DataFrame, name: str, measure: Measure, most: float) -> Any
             "ink": inks,
             "delta": [number(delta, decimals) for delta, _, _ in numbers],
             "text": [cell(delta, low, high, decimals) for delta, low, high in numbers],
-            "p": [_p_value(p) for p in cells["p_adjusted"]],
+            "p": [*map(p_value, cells["p_adjusted"])],
         }
     )
     written = len(systems) <= _WRITTEN
@@ -141,20 +142,12 @@ def _panel(table: pl.DataFrame, name: str, measure: Measure, most: float) -> Any
 
 def _cells(table: pl.DataFrame) -> pl.DataFrame:
     """Every pair twice: `row` minus `column`, and the other way round."""
-    ends = [
-        (pl.col(each) if each in table.columns else pl.lit(None)).cast(pl.Float64).alias(each)
-        for each in ("lower", "upper")
-    ]
-    known = table.select("left", "right", "delta", "p_adjusted", *ends)
+    known = table.select("left", "right", "p_adjusted", *Form("delta").ends(table))
     forth = known.rename({"right": "row", "left": "column"})
     back = known.rename({"left": "row", "right": "column"}).with_columns(
         -pl.col("delta"), lower=-pl.col("upper"), upper=-pl.col("lower")
     )
     return pl.concat([forth, back], how="diagonal")
-
-
-def _p_value(p: float | None) -> str:
-    return "—" if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def _told(table: pl.DataFrame, measure: Measure) -> list[str]:

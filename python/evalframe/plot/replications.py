@@ -61,7 +61,7 @@ def effects(tests: Frame, *, ecs: Frame | None = None, width: int = 230) -> Char
     inside = [known[name].clip(-limit, limit) for name in (_HUMAN, _AGENT)]
     ends = limits(*inside, include=[0.0])
     beyond = pl.max_horizontal(pl.col(_HUMAN, _AGENT).abs()) > limit
-    known = known.with_columns(*map(_error, [known] * 2, _SIDES), beyond.alias(":beyond"))
+    known = known.with_columns(*(_error(known, side) for side in _SIDES), beyond.alias(":beyond"))
     parts = panels(known, keys if known.select(keys).n_unique() > 1 else [], "effects")
     scores = None
     if ecs is not None:

@@ -82,7 +82,7 @@ def segments(scores: Frame, *, gaps: Frame | None = None) -> Chart:
         drawn += cells
         if apart is not None:
             here = apart.join(part.select(_shared(apart, keys)).unique(), on=_shared(apart, keys))
-            most = float(str(apart.select(pl.max_horizontal("gap", "noise_gap").max()).item()))
+            most = apart.select(pl.max_horizontal("gap", "noise_gap").max()).item() or 1.0
             chart = theme.library().hconcat(chart, _gaps(here, first, most), spacing=12)
         charts.append(theme.headed(chart, name))
     told = ["Cells: mean score, higher is better (darker)"]
@@ -209,7 +209,7 @@ def distribution(question: Frame, *, width: int = 420) -> Chart:
     """
     needed = ["model", "options", "actual", "predicted"]
     table = taken(question, "distribution", needed, "ef.survey.parse or ef.survey.score")
-    about = [only(table, key, "distribution") for key in ("segment_id",) if key in table.columns]
+    about = only(table, "segment_id", "distribution") if "segment_id" in table.columns else None
     title = "Answers and predictions"
     for key in ("question_id", "question_text"):
         title = only(table, key, "distribution") if key in table.columns else title
@@ -239,9 +239,9 @@ def distribution(question: Frame, *, width: int = 420) -> Chart:
             continue
         points.append(pl.DataFrame({"label": shown, "model": name, "name": full, "x": shares}))
     chart = _bars(figures(truth), [figures(each) for each in points], shown, names, width)
-    grey = f"grey: {size:,} respondents with 95% interval" if size else "grey: actual answers"
-    grey = "; ".join([*map(cut, about), grey, "points: predictions"])
-    told = [grey[:1].upper() + grey[1:] if not about else grey]
+    grey = "Grey" if about is None else f"{cut(about)}; grey"
+    bars = f"{size:,} respondents with 95% interval" if size else "actual answers"
+    told = [f"{grey}: {bars}; points: predictions"]
     if without:
         told.append(f"No distribution in the answer of {', '.join(without)}")
     return theme.finished(chart, visible(title), told, width + 120)
@@ -285,9 +285,8 @@ def _bars(
 ) -> Any:
     """Actual shares as bars, predicted ones as points of each model."""
     alt = theme.library()
-    most = max(float(str(part.select(pl.max("x")).item())) for part in (truth, *points))
-    if "high" in truth.columns:
-        most = max(most, float(str(truth["high"].max())))
+    drawn = pl.concat([truth, *points], how="diagonal")
+    most = max(drawn.select(pl.col("x", "^high$").max()).row(0))
     x = {
         "scale": alt.Scale(domain=[0, min(1.0, 1.05 * most)], nice=False),
         "axis": alt.Axis(title="Share of answers", format="%", tickCount=6),

@@ -11,7 +11,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from evalframe.core.errors import ParameterError, needing
+from evalframe.core.choices import check_level
+from evalframe.core.errors import needing
 from evalframe.report.names import visible
 
 if TYPE_CHECKING:
@@ -151,10 +152,9 @@ def _letters(width: float, each: float) -> int:
     return max(56, int(width / each))
 
 
-def interval(level: float | None) -> str:
-    """The name of an interval."""
+def interval(level: float | None, what: str = "interval") -> str:
+    """The name of an interval, or of another set, with its level if that is known."""
     if level is None:
-        return "interval"
-    if isinstance(level, bool) or not 0 < level < 1:
-        raise ParameterError(f"level must lie between 0 and 1, got {level!r}; usual is 0.95")
-    return f"{100 * level:g}% interval"
+        return what
+    check_level(level)
+    return f"{100 * level:g}% {what}"

@@ -199,6 +199,15 @@ def number(value: float | None, decimals: int) -> str:
     return text.replace("-", "" if float(text) == 0 else MINUS)
 
 
+def p_value(p: float | None) -> str:
+    """A p-value with three decimals, and a dash for null.
+
+    >>> p_value(0.0004), p_value(0.0312), p_value(None)
+    ('<0.001', '0.031', '—')
+    """
+    return "—" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
 def cell(value: float | None, lower: float | None, upper: float | None, decimals: int) -> str:
     """An estimate with its interval, if there is one.
 

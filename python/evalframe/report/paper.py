@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.errors import ParameterError
 from evalframe.core.frames import any_frame
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.report import table as text
-from evalframe.report.names import MINUS, Measure, cell, digits, visible
-from evalframe.report.results import MAKERS, Form, form_of
+from evalframe.report.names import MINUS, Measure, cell, digits, p_value, visible
+from evalframe.report.results import Form, form_of
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Direction
@@ -200,11 +200,7 @@ def show(result: Frame, *, level: float | None = None) -> Table:
     """
     text.check_numbers(0, level)
     table = lazy(result).collect()
-    form = form_of(table)
-    if form is None:
-        raise MissingColumnsError(
-            f"ef.show takes the result of {MAKERS}; this table has {table.columns}"
-        )
+    form = form_of(table, "ef.show takes")
     if table.is_empty():
         raise ParameterError("ef.show: the table has no rows")
     shown = table.head(ROWS)
@@ -231,8 +227,8 @@ def _names(table: pl.DataFrame, key: str) -> Column:
 def _estimates(table: pl.DataFrame, form: Form, title: str) -> Column:
     """A column of estimates with their intervals."""
     value, lower, upper = form.ends(table)
-    spread = float(str(value.max() or 0.0)) - float(str(value.min() or 0.0))
-    decimals = digits(((upper - lower) / 2).to_list(), spread)
+    known = value.drop_nulls().to_list() or [0.0]
+    decimals = digits(((upper - lower) / 2).to_list(), max(known) - min(known))
     cells = [cell(*each, decimals) for each in zip(value, lower, upper, strict=True)]
     return Column(title, cells, is_number=True)
 
@@ -298,8 +294,7 @@ def _of_pairs(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]
     p_values = table["p_adjusted"] if "p_adjusted" in table.columns else None
     if p_values is None:
         return columns, []
-    cells = ["—" if p is None else "<0.001" if p < 0.001 else f"{p:.3f}" for p in p_values]
-    columns.append(Column("adjusted p", cells, is_number=True))
+    columns.append(Column("adjusted p", [*map(p_value, p_values)], is_number=True))
     found = int((p_values < 0.05).sum())
     tests = len(p_values) - p_values.null_count()
     return columns, [

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from evalframe.core.errors import MissingColumnsError
 from evalframe.report.names import Measure
 
 MAKERS = "ef.evaluate, ef.compare, ef.rank, ef.survey.leaderboard or ef.replication.model_scores"
@@ -49,6 +50,12 @@ _FORMS = (
 )
 
 
-def form_of(table: pl.DataFrame) -> Form | None:
-    """The kind of a result, None if it has no estimates."""
-    return next((form for form in _FORMS if form.value in table.columns), None)
+def form_of(table: pl.DataFrame, takes: str) -> Form:
+    """The kind of a result; an error that begins with what `takes` one if it has no estimates."""
+    for form in _FORMS:
+        if form.value in table.columns:
+            return form
+    raise MissingColumnsError(
+        f"{takes} the result of {MAKERS}, with a column "
+        f"{', '.join(repr(form.value) for form in _FORMS)}; this table has {table.columns}"
+    )

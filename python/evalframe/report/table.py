@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 
 import polars as pl
 
+from evalframe.core.choices import check_level
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.typing import Frame
+from evalframe.report.names import p_value
 
 _DETAILS = ("n_missing", "n_clusters", "drop_rate", "std_error")
 """Columns that say nothing when all zero, and that make room, in this order, in narrow tables."""
@@ -117,11 +119,11 @@ def render(
 
 
 def check_numbers(digits: int, level: float | None) -> None:
-    """Raise ParameterError for `digits` below 0 or `level` not between 0 and 1."""
+    """Raise ParameterError for `digits` below 0, or if `level` is none."""
     if digits < 0:
         raise ParameterError(f"digits is {digits}; choose 0 or more.")
-    if level is not None and not 0 < level < 1:
-        raise ParameterError(f"level is {level}; choose a fraction between 0 and 1, such as 0.95.")
+    if level is not None:
+        check_level(level)
 
 
 def _informative(table: pl.DataFrame, keys: Sequence[str]) -> list[str]:
@@ -175,7 +177,7 @@ def numbers(column: pl.Series, digits: int) -> Column:
     if column.dtype.is_integer():
         write = "{:,}".format
     elif column.name in ("p_value", "p_adjusted"):
-        write = _p_value
+        write = p_value
     else:
         write = partial(_number, digits=digits)
     cells = [_NULL if value is None else write(value) for value in column]
@@ -190,10 +192,6 @@ def _number(value: float, digits: int) -> str:
     if abs(value) < 1:
         return f"{value:.{min(max(digits, 1), 2)}g}"  # short, so that its column stays narrow
     return f"{value:.{max(digits, 1)}g}"
-
-
-def _p_value(value: float) -> str:
-    return "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def with_interval(centre: Column, lower: Column, upper: Column) -> Column:

@@ -10,7 +10,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias
 
-from evalframe.core.choices import check_choice
+from evalframe.core.choices import check_choice, check_level
 from evalframe.core.errors import Argument, ParameterError
 
 if TYPE_CHECKING:  # the command line reads this module without polars
@@ -121,7 +121,7 @@ class Bootstrap:
             raise ParameterError(f"seed must lie in [0, 2**32), got {self.seed!r}")
         check_choice("interval", self.interval, Interval)
         check_choice("draws", self.draws, Draws)
-        _check_level(self.level)
+        check_level(self.level)
         _check_within(self.within, self.cluster)
 
     @property
@@ -162,7 +162,7 @@ class Jackknife:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        _check_level(self.level)
+        check_level(self.level)
         _check_within(self.within, self.cluster)
 
 
@@ -202,16 +202,11 @@ class Linearized:
     progress: Progress | None = None
 
     def __post_init__(self) -> None:
-        _check_level(self.level)
+        check_level(self.level)
         _check_within(self.within, self.cluster)
 
 
 Method: TypeAlias = Bootstrap | Jackknife | Linearized
-
-
-def _check_level(level: float) -> None:
-    if not isinstance(level, int | float) or not 0 < level < 1:
-        raise ParameterError(f"level must lie in (0, 1), got {level!r}; 0.95 is customary")
 
 
 def _check_within(within: IntoExpr | None, cluster: IntoExpr | None) -> None:

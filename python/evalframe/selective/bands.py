@@ -119,7 +119,7 @@ def curve_with_bands(
             begins, on=GROUP, how="left", maintain_order="left"
         )[":first"]
         enough = steps[:, None] >= first.fill_null(np.inf).to_numpy()
-        ends = _bands(method.level, result, enough, (0.0, np.inf))
+        ends = _bands(method.level, result, enough)
         columns = {"selective_risk": result.points, **dict(zip(BANDS, ends, strict=True))}
         parts.append(
             pl.DataFrame(
@@ -244,15 +244,13 @@ def _angle(share: Floats) -> Floats:
     return angle
 
 
-def _bands(
-    level: float, result: Estimated, enough: Bools, limits: tuple[float, float]
-) -> tuple[Floats, ...]:
-    """The `BANDS`; a band is nowhere inside the interval, which follows the skew of replicates."""
+def _bands(level: float, result: Estimated, enough: Bools) -> tuple[Floats, ...]:
+    """The `BANDS` of risks; none is inside the interval, which follows the skew of replicates."""
     assert result.drawn is not None
     lower, upper = simultaneous(result.points, result.drawn, level, enough)
     known = np.where(np.isnan(lower), np.nan, 0.0)
     low, high = result.spread.lower + known, result.spread.upper + known
-    return low, high, *(end.clip(*limits) for end in (np.fmin(lower, low), np.fmax(upper, high)))
+    return low, high, np.fmin(lower, low).clip(0.0), np.fmax(upper, high)
 
 
 def simultaneous(
@@ -269,7 +267,8 @@ def simultaneous(
     away = drawn - points[:, None]
     known = ~np.isnan(away)
     count = known.sum(axis=1)
-    squares = np.where(known, away - _mean(away, count)[:, None], 0.0) ** 2
+    mean = np.nansum(away, axis=1) / np.maximum(count, 1)
+    squares = np.where(known, away - mean[:, None], 0.0) ** 2
     error = np.sqrt(squares.sum(axis=1) / np.maximum(count - 1, 1))
     error[~enough | (count < 2) | ~(error > _VARIES)] = np.nan
     with np.errstate(invalid="ignore"):  # of points without a band
@@ -277,8 +276,3 @@ def simultaneous(
     place = int(np.ceil(level * len(largest))) - 1
     times = np.sort(largest, axis=0)[place]
     return points - times * error, points + times * error
-
-
-def _mean(values: Floats, count: Floats) -> Floats:
-    mean: Floats = np.nansum(values, axis=1) / np.maximum(count, 1)
-    return mean

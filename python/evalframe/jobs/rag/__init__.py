@@ -6,7 +6,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
 import msgspec
 
-from evalframe.core.choices import Dropped, FlatAnswers, LabelMode
+from evalframe.core.choices import Dropped, FlatAnswers, LabelMode, check_level
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.family import Command, Demo, Family, Lazy
 from evalframe.jobs.flags import Flag
@@ -83,8 +83,8 @@ class RagJob(TableJob, frozen=True, kw_only=True, tag_field="family", tag="rag")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.level is not None and not 0 < self.level < 1:
-            raise ParameterError(f"level must lie between 0 and 1, got {self.level}; usual is 0.95")
+        if self.level is not None:
+            check_level(self.level)
         if self.bootstrap and (self.level is not None or self.intervals is not None):
             raise ParameterError(
                 "level and intervals are for rates that are not resampled; name the level of a "

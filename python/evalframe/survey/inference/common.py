@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import numpy as np
 import polars as pl
 
-from evalframe.core.choices import check_choice
+from evalframe.core.choices import check_choice, check_level
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.typing import IntoExpr
@@ -80,8 +80,8 @@ def check_draws(n: int, seed: int, level: float | None = None) -> None:
         raise ParameterError(f"n must be a whole number of draws, 1 or more, got {n!r}")
     if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
         raise ParameterError(f"seed must be a whole number, 0 or more, got {seed!r}")
-    if level is not None and not 0 < level < 1:
-        raise ParameterError(f"level must lie between 0 and 1, got {level!r}; usual is 0.95")
+    if level is not None:
+        check_level(level)
 
 
 def central_quantiles(replicates: Floats, level: float) -> tuple[Floats, Floats]:
