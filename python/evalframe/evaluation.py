@@ -97,15 +97,15 @@ def evaluate(
         rows = rows_of(frame, engine, state)
         if resample is None:
             long = estimated(rows, exprs, keys, plan, engine, state)
-            return tables.finished(long, keys, [bound.name for bound in bounds]).lazy()
-        check_independent(bounds, resample)
-        if state is not None and resample.cluster is None:
-            raise ParameterError(
-                "a state keeps no rows apart; name the column of what is drawn together, such "
-                f"as {type(resample).__name__}(cluster='participant_id')"
-            )
-        rows, apart = clustered(rows, resample)
-        long = resampled([rows], exprs, keys, apart, resample, spread, engine, state)
+        else:
+            check_independent(bounds, resample)
+            if state is not None and resample.cluster is None:
+                raise ParameterError(
+                    "a state keeps no rows apart; name the column of what is drawn together, such "
+                    f"as {type(resample).__name__}(cluster='participant_id')"
+                )
+            rows, apart = clustered(rows, resample)
+            long = resampled([rows], exprs, keys, apart, resample, spread, engine, state)
         return tables.finished(long, keys, [bound.name for bound in bounds]).lazy()
     lazy = tables.lazy(frame)
     order = [expr.meta.output_name() for expr in exprs]

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.engine.frames import Maker
+from evalframe.engine.frames import Partial
 from evalframe.engine.spark import _state
 
 N = 200
@@ -37,7 +37,7 @@ def same(result, one=ONE):
 
 def test_a_state_of_plain_types_says_by_its_header_what_it_is():
     table = ROWS.with_columns(pl.col("model").cast(pl.Categorical)).to_arrow()
-    maker = Maker.of(pl.from_arrow(table).schema, metrics=METRICS, **KEPT)
+    maker = Partial.of(pl.from_arrow(table).schema, metrics=METRICS, **KEPT)
     parts = [maker(table[:0]), maker(table[:70]), maker(table[70:])]
     kinds = {str(kind) for part in parts for kind in part.schema.types}
     assert kinds == {"string", "int64", "int32", "double"}
@@ -51,7 +51,7 @@ def test_a_state_of_plain_types_says_by_its_header_what_it_is():
 
 def test_spark_makes_one_state_of_all_batches_of_a_partition():
     table = ROWS.to_arrow(compat_level=pl.CompatLevel.oldest())
-    maker = Maker.of(ROWS.schema, metrics=METRICS, **KEPT)
+    maker = Partial.of(ROWS.schema, metrics=METRICS, **KEPT)
     batches = list(_state(iter(table.to_batches(max_chunksize=20)), maker, table.schema))
     assert len(batches) == 1
     same(ef.finish(pa.Table.from_batches(batches), header=HEADER, resample=RESAMPLE))

@@ -74,10 +74,14 @@ def validate_parts(
     breaches = [(rule, n) for rule, n in zip(rules, numbers, strict=True) if n]
     if not breaches and repeats.is_empty():
         clean = counts.select("len", pl.col("len").alias(_HASHES), pl.exclude("len"))
-        if quarantine is None:
-            return Checked(validate(table, contract, counts=clean))
-        settings = {"on_invalid": "quarantine", "quarantine": quarantine}
-        return Checked(validate(table, contract, counts=clean, **settings))  # type: ignore[arg-type]
+        report = validate(
+            table,
+            contract,
+            on_invalid="raise" if quarantine is None else "quarantine",
+            quarantine=quarantine,
+            counts=clean,
+        )
+        return Checked(report)
     unique = [(contract.key_rule(), len(repeats))] if len(repeats) else []
     own = [
         (start, repeats.filter(pl.col(NUMBER).is_between(start, stop, closed="left"))[NUMBER])

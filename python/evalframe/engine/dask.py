@@ -11,7 +11,7 @@ import polars as pl
 
 from evalframe.core.frames import of_arrow
 from evalframe.core.typing import By, IntoExpr
-from evalframe.engine.frames import Maker
+from evalframe.engine.frames import Partial
 from evalframe.engine.shards import Shards, as_shard
 
 if TYPE_CHECKING:
@@ -56,13 +56,12 @@ def partial(
         >>> result["estimate"].round(4).item()
         0.2778
     """
-    arguments = {"metrics": metrics, "by": by, "weight": weight, "cluster": cluster}
-    maker = Maker.of(_schema(frame), **arguments)
+    maker = Partial.of(_schema(frame), metrics=metrics, by=by, weight=weight, cluster=cluster)
     empty = maker.state.empty_table()
     return frame.map_partitions(fixed(_state, maker=maker), meta=_as_pandas(empty))
 
 
-def _state(partition: Any, maker: Maker) -> Any:
+def _state(partition: Any, maker: Partial) -> Any:
     return _as_pandas(maker(partition))
 
 

@@ -35,10 +35,10 @@ def header(
     """What `ef.finish` must know of a state that was a frame of an engine.
 
     Args:
-        metrics: The arguments of the engine's `partial`, without its frame.
-        by: The same.
-        weight: The same.
-        cluster: The same.
+        metrics: As for the `partial` of the engine, and so are all others.
+        by: Group keys.
+        weight: How often each row counts.
+        cluster: What sums are kept separate for.
 
     Returns:
         JSON, for `ef.finish(..., header=...)`.
@@ -65,8 +65,8 @@ def header(
 
 
 @dataclass(frozen=True)
-class Maker:
-    """What makes the state of a partition; it travels to the workers of an engine.
+class Partial:
+    """Makes the state of a partition; it travels to the workers of an engine.
 
     Attributes:
         arguments: Those of `ef.partial`.
@@ -79,7 +79,7 @@ class Maker:
     state: pa.Schema
 
     @classmethod
-    def of(cls, rows: pl.Schema, **arguments: Any) -> Maker:
+    def of(cls, rows: pl.Schema, **arguments: Any) -> Partial:
         """For an engine's frame with these columns, which are checked."""
         empty = state_table(states_of(pl.LazyFrame(schema=rows), **arguments))
         return cls(arguments, rows, _portable(empty.collect()).schema)

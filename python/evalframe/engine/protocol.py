@@ -25,11 +25,11 @@ import polars as pl
 
 from evalframe.core.errors import EvalframeError
 from evalframe.core.loading import load
+from evalframe.core.per import AnyBound, Per
 from evalframe.resample.methods import reporter
 
 if TYPE_CHECKING:
     from evalframe.core.metric import Metric
-    from evalframe.core.per import AnyBound
 
 SECONDS = 10.0
 """How long an engine may take to show a worker."""
@@ -287,8 +287,6 @@ def modules_of(metrics: Iterable[AnyBound]) -> tuple[str, ...]:
 
 def _declared(metrics: Iterable[AnyBound]) -> Iterator[Metric]:
     """The declarations of metrics, also of those in each unit of nested ones."""
-    from evalframe.core.per import Per
-
     left = [*metrics]
     while left:
         bound = left.pop()

@@ -10,7 +10,7 @@ import polars as pl
 
 from evalframe.core.frames import of_arrow
 from evalframe.core.typing import By, IntoExpr
-from evalframe.engine.frames import Maker
+from evalframe.engine.frames import Partial
 from evalframe.engine.shards import Shard, Shards, as_shard
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ def partial(
         ParameterError: A metric declares no state, or an argument lies outside its domain.
         MissingColumnsError: The dataset lacks a column.
     """
-    arguments = {"metrics": metrics, "by": by, "weight": weight, "cluster": cluster}
-    maker = Maker.of(_schema(dataset), **arguments)
+    maker = Partial.of(_schema(dataset), metrics=metrics, by=by, weight=weight, cluster=cluster)
     return dataset.map_batches(maker, batch_format="pyarrow", batch_size=None)
 
 

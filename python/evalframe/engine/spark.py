@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evalframe.core.frames import of_arrow
 from evalframe.core.typing import By, IntoExpr
-from evalframe.engine.frames import Maker
+from evalframe.engine.frames import Partial
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -48,13 +48,13 @@ def partial(
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 
     rows = to_arrow_schema(frame.schema)
-    arguments = {"metrics": metrics, "by": by, "weight": weight, "cluster": cluster}
-    maker = Maker.of(of_arrow(rows.empty_table()).schema, **arguments)
+    schema = of_arrow(rows.empty_table()).schema
+    maker = Partial.of(schema, metrics=metrics, by=by, weight=weight, cluster=cluster)
     return frame.mapInArrow(fixed(_state, maker=maker, rows=rows), from_arrow_schema(maker.state))
 
 
 def _state(
-    batches: Iterator[pa.RecordBatch], maker: Maker, rows: pa.Schema
+    batches: Iterator[pa.RecordBatch], maker: Partial, rows: pa.Schema
 ) -> Iterator[pa.RecordBatch]:
     """The state of a partition: of all its batches, since one of each would be as long as they."""
     import pyarrow as pa
