@@ -109,7 +109,7 @@ def test_a_shard_that_workers_die_of_is_named(dask_engine, ray_engine, monkeypat
 
 def test_an_executor_restarts_no_worker():
     with (
-        pytest.raises(EngineError, match=r"^a worker .* died, and it restarts none; use Dask or"),
+        pytest.raises(EngineError, match=r"^a worker of processes:1 died, .* --state FOLDER"),
         opened("processes:1") as engine,
     ):
         evaluated(shards(faulty.die), engine)
@@ -123,7 +123,7 @@ def test_a_program_is_told_that_workers_import_it(tmp_path):
     )
     shown = subprocess.run([sys.executable, program], env=WITH_PATH, capture_output=True, text=True)
     assert shown.stderr.splitlines()[-1].endswith(
-        "EngineError: no worker of the executor comes up; workers import your program: put what "
+        "EngineError: no worker of processes:1 comes up; workers import your program: put what "
         "it does under if __name__ == '__main__':"
     )
 

@@ -28,7 +28,7 @@ class OnExecutor:
     """An executor that somebody else starts and stops."""
 
     executor: Executor
-    name: str = "executor"
+    name: str = "the executor"
     scratch: Path | None = None
 
     def check(self, seconds: float = SECONDS) -> int:
@@ -48,7 +48,7 @@ class OnExecutor:
         try:
             return {self.name: self.executor.submit(function, *args).result()}
         except BrokenProcessPool as error:
-            raise EngineError(f"no worker of the executor comes up; {GUARD}") from error
+            raise EngineError(f"no worker of {self.name} comes up; {GUARD}") from error
         except Exception as error:
             return {self.name: error}
 
@@ -62,8 +62,9 @@ class OnExecutor:
                 yield places[future], future.result()
         except BrokenProcessPool as error:
             raise EngineError(
-                "a worker of the executor died, and it restarts none; use Dask or Ray, or run "
-                "again with a state store, which keeps finished shards"
+                f"a worker of {self.name} died, perhaps for want of memory, and none is started in "
+                "its place; Dask and Ray do that. Or run again with --state FOLDER (state=), which "
+                "keeps finished shards"
             ) from error
         finally:
             for future in places:

@@ -143,8 +143,9 @@ def _adapter(engine: Any, folder: Path) -> AbstractContextManager[Engine]:
     match = re.fullmatch(_NAME, engine) if isinstance(engine, str) else None
     if match is None:
         raise ParameterError(
-            f"engine must be a Dask client, an executor of concurrent.futures, or a name, got "
-            f"{engine!r}.{did_you_mean(str(engine), NAMES)} Names: {', '.join(NAMES)}"
+            f"engine must be one of {', '.join(NAMES)} with N from 1, or in a program a Dask "
+            f"client or an executor of concurrent.futures, got {engine!r}."
+            f"{did_you_mean(str(engine), NAMES)}"
         )
     if match["processes"]:
         return processes(int(match["workers"] or _cores()))

@@ -252,7 +252,10 @@ def fatal(task: Task, item: Any, workers: int) -> str:
 
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_ROOM = "make room, or name another folder for files between tasks: ef.engine.on(..., scratch=...)"
+_ROOM = (
+    "make room, or name another folder for files between tasks: --scratch FOLDER, or "
+    "ef.engine.on(..., scratch=...)"
+)
 
 _SMALLER = "give workers more, or write shards in smaller files or row groups"
 
