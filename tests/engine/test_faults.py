@@ -77,10 +77,9 @@ def test_workers_that_die_once_change_nothing(restarting, tmp_path):
 
 
 def test_what_is_begun_again_is_counted(restarting, tmp_path):
-    tries = []
     task = Task.of("work", partial(faulty.die_once, tmp_path / "mark"))
-    assert run(restarting, task, ["a"], lambda *told: tries.append(told[-1].tries)) == ["a"]
-    assert tries == [2]
+    ((_, made),) = restarting.stream(task, ["a"])
+    assert (made.value, made.tries) == ("a", 2)
 
 
 @pytest.mark.parametrize("plan", ["levels", "sorted"])
