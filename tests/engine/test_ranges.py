@@ -168,10 +168,15 @@ def test_shards_without_rows(engine, by):
     check_equal(table, ef.evaluate(frame.clear(), SOME, by=by))
 
 
-def test_keys_of_other_rows_are_refused(engine):
-    told = "the key 'loss' is computed from other rows"
-    with pytest.raises(ParameterError, match=told):
-        shuffled(engine, [items(3)], SOME, pl.col("loss").max())
+@pytest.mark.parametrize("plan", ["levels", "sorted"])
+def test_keys_and_clusters_of_other_rows_are_refused(engine, plan):
+    shards, top = [items(3)], pl.col("loss").max()
+    with pytest.raises(ParameterError, match="'loss' is computed from other rows"):
+        ef.evaluate(shards, SOME, by=top, plan=plan, engine=engine)
+    with pytest.raises(ParameterError, match="'loss' is computed from other rows"):
+        ef.evaluate(shards, SOME, resample=ef.Jackknife(cluster=top), engine=engine)
+    with pytest.raises(ParameterError, match="'loss' is computed from other rows"):
+        ef.partial(shards[0], SOME, by=top)
 
 
 def test_without_a_folder_that_workers_share_the_argument_is_named(engine):

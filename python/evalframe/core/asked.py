@@ -35,6 +35,7 @@ def states_of(
     bounds = tables.declared(exprs, "its shards do not add up")
     tables.check_units(bounds, keys)
     tables.check_columns(lazy, exprs, *keys.exprs, *clusters)
+    tables.check_row_level(*keys.exprs, *clusters)
     return States.of(lazy, bounds, keys, *clusters)
 
 

@@ -123,6 +123,16 @@ def check_columns(frame: pl.LazyFrame, metrics: Sequence[pl.Expr], *others: pl.E
         raise MissingColumnsError.of("the grouping", missing, present)
 
 
+def check_row_level(*groups: pl.Expr) -> None:
+    """Raise ParameterError if a key or a cluster of shards is no value of its row."""
+    for expr in groups:
+        if not is_row_level(expr):
+            raise ParameterError(
+                f"{expr.meta.output_name()!r} is computed from other rows, and each shard would "
+                "give another one; add it to the table first, by with_columns(...)"
+            )
+
+
 def _check_types(frame: pl.LazyFrame, bound: Bound) -> None:
     exprs = {**bound.roles} if bound.weight is None else {**bound.roles, WEIGHT: bound.weight}
     for role, dtype in frame.select(**exprs).collect_schema().items():

@@ -21,7 +21,7 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 from evalframe.core.nested import estimates, estimates_of
 from evalframe.core.per import AnyBound, Forest, Per
-from evalframe.core.rows import columns_read, is_row_level
+from evalframe.core.rows import columns_read
 from evalframe.core.states import Block, States, share
 from evalframe.core.tables import Keys, matched, side_by_side
 from evalframe.engine import ranges, shuffle
@@ -156,15 +156,9 @@ def shuffled(
 ) -> pl.DataFrame:
     """The long result of metrics of shards, as `core.nested.estimates` has it of rows.
 
-    `EngineError` if workers share no folder, `ParameterError` if a key is no value of its row, or a
-    group is too large for one process and a metric over units cannot be cut into ranges.
+    `EngineError` if workers share no folder, `ParameterError` if a group is too large for one
+    process and a metric over units cannot be cut into ranges.
     """
-    for name, key in zip(keys.names, keys.exprs, strict=True):
-        if not is_row_level(key):
-            raise ParameterError(
-                f"the key {name!r} is computed from other rows, and each shard would give "
-                "another one; add it to the table first, by with_columns(...)"
-            )
     job = Job(metrics, keys)
     items = shards.batches(engine.check())
     modules = modules_of(metrics)

@@ -46,6 +46,7 @@ def states_of_rows(
         tables.check_columns(frame, exprs, *keys.exprs, *apart)
     if engine is None and state is None:
         return stacked([States.of(frame, bounds, keys, *apart) for frame in frames]).collected()
+    tables.check_row_level(*keys.exprs, *apart)
     shards = joined([each for each in rows if isinstance(each, Shards)])
     store = None if state is None else store_of(state)
     with nullcontext() if engine is None else opened(engine) as ready:
@@ -66,6 +67,7 @@ def estimated(
     assert isinstance(rows, Shards)
     bounds = tables.declared(exprs, "its shards do not add up")
     tables.check_columns(rows.outline, exprs, *keys.exprs)
+    tables.check_row_level(*keys.exprs)
     with opened(engine) as ready:
         rows.check_home(ready)
         return estimates_on(ready, rows, bounds, keys, plan)
@@ -91,6 +93,7 @@ def resampled(
     bounds = tables.declared(exprs, "its shards do not add up")
     shards = joined([each for each in rows if isinstance(each, Shards)])
     tables.check_columns(shards.outline, exprs, *keys.exprs, cluster)
+    tables.check_row_level(*keys.exprs, cluster)
     with opened(engine) as ready:
         shards.check_home(ready)
         return resampled_on(ready, shards, bounds, keys, cluster, method, finish, summed=summed)
