@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import closing
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -199,8 +200,11 @@ def test_a_cluster_that_ends_is_told(monkeypatch, ends, said):
     ):
         end = {"close": cluster.close, "scale": partial(cluster.scale, 0)}[ends]
         work = Task.of("work", partial(faulty.linger, 0.05))
-        with pytest.raises(EngineError, match=f"^the scheduler at tcp.* gave up tasks {said}"):
-            run(engine, work, range(100), lambda *told: told[1] == 2 and end())
+        with closing(engine.stream(work, range(100))) as made:
+            next(made)
+            end()
+            with pytest.raises(EngineError, match=f"^the scheduler at tcp.* gave up tasks {said}"):
+                list(made)
 
 
 @pytest.mark.parametrize(
