@@ -59,9 +59,15 @@ CALLS = {
     "no groups": {"by": None},
     "expressions": {"by": [pl.col("topic").fill_null("z"), pl.col("loss") > 0.5]},
     "weighted": {"weight": "w"},
-    "bootstrap": {"resample": ef.Bootstrap(cluster="item", n=20)},
-    "jackknife": {"resample": ef.Jackknife(cluster=pl.col("item").cast(pl.String))},
-    "within": {"resample": ef.Bootstrap(cluster="item", within=pl.col("item") % 5, n=20)},
+    "bootstrap": {"by": "topic", "resample": ef.Bootstrap(cluster="item", n=10)},
+    "jackknife": {
+        "by": "topic",
+        "resample": ef.Jackknife(cluster=pl.col("item").cast(pl.String)),
+    },
+    "within": {
+        "by": "topic",
+        "resample": ef.Bootstrap(cluster="item", within=pl.col("item") % 5, n=10),
+    },
 }
 
 
