@@ -40,7 +40,7 @@ class Reader(Protocol):
         """Read files, globs and folders."""
 
 
-_LONGEST = 300
+_LONGEST, _FEW = 300, 1 << 16
 _LITERALS = ("true", "false", "null", "NaN", "-Infinity", "Infinity")
 
 
@@ -82,7 +82,8 @@ def check_parquet(source: Path | bytes, name: str, columns: Collection[str] | No
         with parquet.ParquetFile(stored) as file:
             names = file.schema_arrow.names
             selected = [name for name in names if columns is None or name in columns]
-            for _ in file.iter_batches(columns=selected):
+            many = file.metadata.num_rows > _FEW  # of fewer, threads take longer than the pages
+            for _ in file.iter_batches(columns=selected, use_threads=many):
                 pass
     except (pa.ArrowException, OSError, ValueError) as error:
         why = str(error).partition("\n")[0]

@@ -55,6 +55,8 @@ def packed(state: pl.DataFrame) -> bytes:
 
 def unpacked(data: bytes | Path) -> pl.DataFrame:
     """The state, exactly as it was packed; InputError if the bytes are no longer the same."""
+    import numpy as np
+
     if isinstance(data, Path):
         with naming(str(data)):
             return unpacked(data.read_bytes())
@@ -71,8 +73,7 @@ def unpacked(data: bytes | Path) -> pl.DataFrame:
     if about["decimals"] is not None:
         numbers = numbers.with_columns(_levels(numbers, about["decimals"]))
     if _RUNS in runs.columns:
-        rows = pl.int_range(pl.len(), dtype=pl.UInt32).repeat_by(_RUNS).explode()
-        runs = runs.drop(_RUNS)[runs.select(rows).to_series()]
+        runs = runs.drop(_RUNS)[np.repeat(np.arange(len(runs)), runs[_RUNS].to_numpy())]
     return pl.concat([runs, numbers], how="horizontal").select(about["columns"])
 
 
@@ -102,9 +103,12 @@ def _stepped(numbers: pl.DataFrame) -> tuple[pl.DataFrame, int | None]:
 
 def _levels(numbers: pl.DataFrame, decimals: int) -> pl.Series:
     """The levels of which these are the steps."""
+    import numpy as np
+
     # By numpy: Polars multiplies by the reciprocal, which is another number.
     levels = numbers[LEVEL].to_numpy().cumsum() / 10.0**decimals
-    return pl.select(pl.when(numbers[_KNOWN]).then(pl.Series(LEVEL, levels))).to_series()
+    levels[~numbers[_KNOWN].to_numpy()] = np.nan  # a level that is NaN is never stored as a step
+    return pl.Series(LEVEL, levels, nan_to_null=True)
 
 
 def _narrow(values: pl.Series) -> pl.Series:

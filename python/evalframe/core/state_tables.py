@@ -151,33 +151,44 @@ class _Sum:
 
 
 class _BlockSum:
-    """A running sum of the rows of one block: a grid while that suits, else rows that wait."""
+    """A running sum of the rows of one block: a grid while that suits, else rows that wait.
+
+    Rows of small states wait for each other, since a grid takes many as quickly as few.
+    """
 
     def __init__(self) -> None:
         self._waiting: list[pl.DataFrame] = []
-        self._least = 0
+        self._count, self._most = 0, cells.HEAD
         self._grid: Grid | None = None
         self._tried = False
 
     def add(self, rows: pl.DataFrame) -> None:
         """Add rows of a state."""
-        if self._grid is not None and self._grid.add(rows):
-            return
-        if self._grid is not None:
-            self._waiting, self._grid = [self._grid.frame()], None
         self._waiting.append(rows)
-        count = sum(map(len, self._waiting))
-        if not self._tried and count >= cells.HEAD:
+        self._count += len(rows)
+        if self._count >= self._most:
+            self._add_up()
+
+    def _add_up(self) -> None:
+        """Add up what waits, into the grid if there is one or could be."""
+        rows = pl.concat(self._waiting, how="diagonal_relaxed")
+        grid, former = self._grid, self._grid
+        if not self._tried:
             self._tried = True
             grid = Grid(rows, _columns(rows)[0], cells.FEW, cells.PER_HEAD)
-            if all(grid.add(each) for each in self._waiting):
-                self._grid, self._waiting = grid, []
-        elif count > max(_WAITING, 2 * self._least):
-            self._waiting = [self.table()]
-            self._least = len(self._waiting[0])
+        if grid is not None and grid.add(rows):
+            self._grid, self._waiting, self._count = grid, [], 0
+            return
+        self._waiting = [rows] if former is None else [former.frame(), rows]
+        self._grid = None
+        self._waiting = [self.table()]
+        self._count = len(self._waiting[0])
+        self._most = max(_WAITING, 2 * self._count)
 
     def table(self) -> pl.DataFrame:
         """The sum, by groups and level."""
+        if self._grid is not None and self._waiting:
+            self._add_up()
         if self._grid is not None:
             return self._grid.frame()
         rows = pl.concat(self._waiting, how="diagonal_relaxed")
