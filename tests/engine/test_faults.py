@@ -97,13 +97,14 @@ def test_workers_killed_at_any_moment_change_nothing(dask_engine, plan):
 
 
 def test_a_shard_that_workers_die_of_is_named(dask_engine, ray_engine, monkeypatch):
+    """Alone, since Dask suspects whatever waits at a worker that dies."""
     monkeypatch.setattr(dask_engine.client.cluster.scheduler, "allowed_failures", 1)
     monkeypatch.setattr(on_ray, "TRIES", 2)
     for engine in (dask_engine, ray_engine):
         with pytest.raises(
             EngineError, match=r"^2 workers died of state of frame 0, .*memory; give workers more"
         ):
-            evaluated(shards(faulty.die), engine)
+            evaluated(shards(faulty.die)[:1], engine)
         same(engine, shards())
 
 
