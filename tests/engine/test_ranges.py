@@ -17,7 +17,7 @@ from evalframe.core.tables import Keys
 from evalframe.engine import exact, ranges
 from evalframe.engine import shards as shards_module
 from evalframe.engine.executors import OnExecutor
-from evalframe.engine.protocol import EngineError, TaskError, call
+from evalframe.engine.protocol import TaskError, call
 from evalframe.engine.ranges import Cuts
 from evalframe.engine.shards import shards_of
 from test_laws import every
@@ -177,12 +177,6 @@ def test_keys_and_clusters_of_other_rows_are_refused(engine, plan):
         ef.evaluate(shards, SOME, resample=ef.Jackknife(cluster=top), engine=engine)
     with pytest.raises(ParameterError, match="'loss' is computed from other rows"):
         ef.partial(shards[0], SOME, by=top)
-
-
-def test_without_a_folder_that_workers_share_the_argument_is_named(engine):
-    lonely = OnExecutor(engine.executor)
-    with pytest.raises(EngineError, match=r"of executor see; name one: .*scratch="):
-        exact.shuffled(lonely, shards_of([items(3)]), [SOME[0].bound], Keys.of(None))
 
 
 def test_cuts_part_no_ties_and_follow_the_weight():
