@@ -12,6 +12,7 @@ from evalframe.core.errors import InputError, ParameterError, RunWarning
 from evalframe.engine import shards as shards_module
 from evalframe.engine import states as states_module
 from evalframe.engine.protocol import TaskError
+from evalframe.engine.shuffle import appearing
 
 N = 300
 RANDOM = np.random.default_rng(5)
@@ -119,6 +120,17 @@ def test_partial_adds_up_all_shards(files, threads, monkeypatch):
     monkeypatch.setattr(shards_module, "_LEAST", 1)
     monkeypatch.setattr(states_module, "MANY", 3)
     assert_frame_equal(one, ef.partial(files, METRICS, engine=threads, **arguments))
+    written = []
+
+    def noted(path):
+        written.append(path)
+        return appearing(path)
+
+    monkeypatch.setattr(states_module, "_LARGE", 0)
+    monkeypatch.setattr(states_module, "appearing", noted)
+    assert_frame_equal(one, ef.partial(files, METRICS, engine=threads, **arguments))
+    assert len(written) > 3
+    assert not any(path.exists() for path in written)
 
 
 def test_what_cannot_be_added_up_is_refused_before_the_engine_is_opened(files):

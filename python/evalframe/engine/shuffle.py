@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -115,25 +115,32 @@ def split_by_group(table: pl.DataFrame, keys: Sequence[str], buckets: int) -> li
     return split(table, buckets_of(table, keys, buckets), buckets)
 
 
-def write_buckets(path: Path, batches: Iterable[Sequence[pl.DataFrame]]) -> Path:
-    """Write batches of rows, each split into the same buckets; the file appears when complete."""
-    # The content of each bucket of each batch as an Arrow stream, then their offsets, then how many
-    # there are. Scratch files are not worth a sync to the disk.
+@contextmanager
+def appearing(path: Path) -> Iterator[BinaryIO]:
+    """A file of a scratch folder, not worth a sync to the disk, which appears when complete."""
     unfinished = path.with_name(f".{path.name}-{os.getpid()}-{secrets.token_hex(4)}")
-    offsets = [0]
     try:
         with unfinished.open("wb") as file:
-            for batch in batches:
-                for rows in batch:
-                    if len(rows):
-                        content = io.BytesIO()
-                        rows.write_ipc_stream(content, compression="lz4")
-                        file.write(content.getbuffer())
-                    offsets.append(file.tell())
-            file.write(np.array([*offsets, len(offsets)], dtype=_OFFSET).tobytes())
+            yield file
         unfinished.replace(path)
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def write_buckets(path: Path, batches: Iterable[Sequence[pl.DataFrame]]) -> Path:
+    """Write batches of rows, each split into the same buckets; the file appears when complete."""
+    # The content of each bucket of each batch as an Arrow stream, then their offsets, then how many
+    # there are.
+    offsets = [0]
+    with appearing(path) as file:
+        for batch in batches:
+            for rows in batch:
+                if len(rows):
+                    content = io.BytesIO()
+                    rows.write_ipc_stream(content, compression="lz4")
+                    file.write(content.getbuffer())
+                offsets.append(file.tell())
+        file.write(np.array([*offsets, len(offsets)], dtype=_OFFSET).tobytes())
     return path
 
 

@@ -1,15 +1,19 @@
 """States of shards, made by workers and added up: the sums of one process, from many.
 
 A task makes the state of a batch of shards, so that their rows add up into one grid; it travels in
-its packed form. Few states are added up here, many by workers first, in a tree.
+its packed form. Few states are added up here, many by workers first, in a tree: large ones of those
+lie in files, so that this process never holds all.
 """
 
 from __future__ import annotations
 
+import hashlib
 import warnings
 from collections.abc import Sequence
+from contextlib import nullcontext
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
@@ -19,14 +23,21 @@ from evalframe.core.state_tables import block_tables, merged, state_table
 from evalframe.core.states import CLUSTER, States
 from evalframe.core.tables import Keys
 from evalframe.engine.protocol import Counted, Engine, Task, modules_of, run, tree
+from evalframe.engine.shuffle import appearing, folder_of
 
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
     from evalframe.engine.shards import Shard, Shards
     from evalframe.engine.store import StateStore
 
+Packed: TypeAlias = bytes | Path
+"""A packed state, or the file that it is in."""
+
 MANY = 32
 """States that are added up by workers first."""
+
+_LARGE = 1 << 20
+"""Bytes of a state from which on it goes to a file, if workers share a folder."""
 
 
 def collected(
@@ -70,12 +81,14 @@ def state_on(
         InputError: A file was changed meanwhile.
     """
     shards.check_home(engine)
-    make = partial(_state, metrics=metrics, keys=keys, cluster=cluster)
-    task = Task.of("state", make, modules_of(metrics))
-    parts = run(engine, task, shards.batches(engine.check()))
-    if len(parts) >= MANY:
-        parts = [tree(engine, Task.of("merge", _sum), parts)]
-    total = merged(unpacked(part) for part in parts)
+    batches = shards.batches(engine.check())
+    in_files = len(batches) >= MANY and engine.scratch is not None
+    with folder_of(engine) if in_files else nullcontext() as folder:
+        make = partial(_state, metrics=metrics, keys=keys, cluster=cluster, folder=folder)
+        parts: list[Packed] = run(engine, Task.of("state", make, modules_of(metrics)), batches)
+        if len(parts) >= MANY:
+            parts = [tree(engine, Task.of("merge", partial(_sum, folder=folder)), parts)]
+        total = merged(map(unpacked, parts))
     check_read(shards)
     return total
 
@@ -94,13 +107,27 @@ def check_read(shards: Shards) -> None:
 
 
 def _state(
-    shard: Shard, metrics: Sequence[AnyBound], keys: Keys, cluster: pl.Expr | None
+    shard: Shard,
+    metrics: Sequence[AnyBound],
+    keys: Keys,
+    cluster: pl.Expr | None,
+    folder: Path | None,
 ) -> Counted:
     """The packed state of a shard."""
     states = States.of(shard.scan(), metrics, keys, cluster)
-    return Counted(packed(state_table(states).collect()), size=shard.size)
+    return Counted(_put(packed(state_table(states).collect()), folder), size=shard.size)
 
 
-def _sum(parts: Sequence[bytes]) -> bytes:
+def _sum(parts: Sequence[Packed], folder: Path | None) -> Packed:
     """The packed sum of packed states."""
-    return packed(merged(unpacked(part) for part in parts))
+    return _put(packed(merged(map(unpacked, parts))), folder)
+
+
+def _put(state: bytes, folder: Path | None) -> Packed:
+    """The state itself if it is small; else its file, of one name for one content."""
+    if folder is None or len(state) < _LARGE:
+        return state
+    path = folder / f"{hashlib.blake2b(state, digest_size=16).hexdigest()}.state"
+    with appearing(path) as file:
+        file.write(state)
+    return path
