@@ -167,7 +167,10 @@ def together(*, within: Path | None = None) -> Iterator[list[_Unfinished]]:
     try:
         yield written
         with _naming_files([file.target for file in written]), ThreadPoolExecutor(1) as thread:
-            # An interrupt reaches the main thread only, which then waits for this one.
+            # An interrupt reaches the main thread only, which then waits for this one. It waits for
+            # threads that it knows, and does not know one whose start was interrupted: so this one
+            # has started before it has anything to do.
+            thread.submit(bool).result()
             thread.submit(_take_names, written).result()
     finally:
         _WRITTEN.reset(inside)
