@@ -2,8 +2,12 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from evalframe.core.metric import registered
+
+settings.register_profile("patient", deadline=None)  # a busy machine breaks no law
+settings.load_profile("patient")
 
 registered()  # loads all metrics for the tests over the registry
 
