@@ -112,7 +112,7 @@ def compare(
         ParameterError: Not exactly one of `between` and `other`; fewer than two systems; an unknown
             baseline, test or correction; no cluster to pair on, or no pair shares one; a metric
             without a state; unpaired, a cluster on both sides, a permutation, or no `resample`.
-        MissingColumnsError: The frame lacks a column.
+        MissingColumnsError: A metric, key or cluster reads a column that the frame lacks.
 
     Examples:
         >>> import polars as pl, evalframe as ef

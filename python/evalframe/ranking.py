@@ -88,7 +88,7 @@ def rank(
     Raises:
         ParameterError: No group has two systems; a metric without a state, or without a direction
             while `best` is not given; no bootstrap, no cluster, or a cluster that never varies.
-        MissingColumnsError: The frame lacks a column.
+        MissingColumnsError: A metric, key or cluster reads a column that the frame lacks.
 
     References:
         Rank sets: Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for ranks. `max_t`: Romano

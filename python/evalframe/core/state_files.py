@@ -80,7 +80,7 @@ def unpacked(data: bytes | Path) -> pl.DataFrame:
 def _stepped(numbers: pl.DataFrame) -> tuple[pl.DataFrame, int | None]:
     """Numbers with levels as the steps from row to row, and their decimals; None if they are not.
 
-    Levels rise within a group, so that steps are small.
+    Levels are sorted within a group, so differences from row to row are small whole numbers.
     """
     import numpy as np
 

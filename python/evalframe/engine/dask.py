@@ -44,7 +44,7 @@ def partial(
 
     Raises:
         ParameterError: A metric declares no state, or an argument lies outside its domain.
-        MissingColumnsError: The frame lacks a column.
+        MissingColumnsError: A metric, key or cluster reads a column that the frame lacks.
 
     Examples:
         >>> import pandas as pd, evalframe as ef

@@ -168,7 +168,8 @@ def _adapter(engine: Any, folder: Path) -> AbstractContextManager[Engine]:
 def _probe(address: str) -> None:
     """Raise EngineError, within seconds, if no scheduler listens at `host:port`.
 
-    Those of Dask and Ray speak first. Their own clients would wait for minutes, or for ever.
+    Schedulers of Dask and Ray send the first byte. Without this check their clients would wait
+    for minutes, or for ever, at a port where something else listens.
     """
     host, _, port = address.rpartition(":")
     try:

@@ -229,7 +229,7 @@ def shards_of(source: Any) -> Shards:
     Args:
         source: A file, glob, folder, URL or Delta table; a list of those, or of Polars frames.
             Paths must be the same on all workers. Of lazy frames the plans travel. Or a frame of
-            Dask or Ray, for an engine of the same kind.
+            Dask or Ray, which only an engine of the same library can read.
 
     Returns:
         A shard for each file and frame. A Delta table is that of its version now.

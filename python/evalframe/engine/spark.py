@@ -43,7 +43,7 @@ def partial(
 
     Raises:
         ParameterError: A metric declares no state, or an argument lies outside its domain.
-        MissingColumnsError: The frame lacks a column.
+        MissingColumnsError: A metric, key or cluster reads a column that the frame lacks.
     """
     from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 

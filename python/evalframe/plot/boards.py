@@ -37,7 +37,7 @@ def ranks(board: Frame, *, level: float | None = None, width: int = 320) -> Char
 
     Raises:
         MissingColumnsError: The table has no rank sets.
-        ParameterError: It has no rows, or too many groups.
+        ParameterError: The table has no rows, or more groups than a chart can show.
 
     Examples:
         >>> import polars as pl, evalframe as ef

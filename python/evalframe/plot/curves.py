@@ -48,7 +48,7 @@ def risk_coverage(
 
     Raises:
         MissingColumnsError: The table is no curve.
-        ParameterError: It has no rows, or too many groups.
+        ParameterError: The table has no rows, or more groups than a chart can show.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -54,7 +54,7 @@ def forest(result: Frame, *, level: float | None = None, width: int = 360) -> Ch
         The chart, of the first 100 rows; its subtitle says if there are more.
 
     Raises:
-        MissingColumnsError: The table is none of these results.
+        MissingColumnsError: The table lacks the columns of these results.
         ParameterError: It has several metrics, no rows, no estimate, or too many panels.
 
     Examples:

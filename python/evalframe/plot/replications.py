@@ -26,7 +26,7 @@ def effects(tests: Frame, *, ecs: Frame | None = None, width: int = 230) -> Char
     """Draw the effect of every test in agents over that in humans.
 
     Bars are drawn where the effect of a test is a d itself, whose standard error the table has.
-    Effects far beyond the others stand at the edge, as triangles.
+    Outlying effects are drawn as triangles at the edge of the panel.
 
     Args:
         tests: The result of `ef.replication.with_evidence` or `with_effect_sizes`. Each `model` has

@@ -48,7 +48,8 @@ def noise(rates: Frame, *, level: float | None = None, width: int = 230) -> Char
 
     Raises:
         MissingColumnsError: The table has no rates, or no `noise_rate`.
-        ParameterError: It has no rows, more than 6 models, or too many groups.
+        ParameterError: The table has no rows, more than 6 models, or more groups than a chart
+            can show.
 
     Examples:
         >>> import polars as pl, evalframe as ef

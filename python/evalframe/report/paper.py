@@ -185,7 +185,7 @@ def show(result: Frame, *, level: float | None = None) -> Table:
         marks what is `tied_with_best`.
 
     Raises:
-        MissingColumnsError: The table is none of these results.
+        MissingColumnsError: The table lacks the columns of these results.
         ParameterError: It has no rows.
 
     Examples:

@@ -66,7 +66,7 @@ def _risk_near(
 ) -> State:
     """Selective risk at a coverage, linear in accepted items and in their loss within a plateau.
 
-    The risk of all predicted items if they are fewer.
+    If fewer items are predicted, this is the risk of all of them.
     """
     items = Items(loss, confidence, weight)
     wanted = coverage * total.items
