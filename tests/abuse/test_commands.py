@@ -94,7 +94,7 @@ def words_of(path, command, folder, tables, draw):
         if option.name == "output":
             choices = OUTPUTS
         if not option.is_flag:
-            words.append(draw.choice([*choices]))
+            words += [draw.choice([*choices]) for _ in range(option.nargs)]
     return words
 
 
