@@ -74,6 +74,7 @@ def test_pairs_have_their_p_values():
     pairs = {"metric": "aurc", "left": ["x", "x"], "right": ["y", "z"], "delta": [-0.2, 0.1]}
     table = ef.show(pl.DataFrame(pairs | {"p_adjusted": [0.0004, None]}))
     assert [column.cells for column in table.columns][2:] == [["−0.200", "0.100"], ["<0.001", "—"]]  # noqa: RUF001
+    assert [column.values for column in table.columns][1:] == [[], [-0.2, 0.1], [0.0004, None]]
     assert table.notes[0] == "1 of 1 pairs differs (adjusted p < 0.05)."
 
 

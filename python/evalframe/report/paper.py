@@ -61,6 +61,7 @@ class Column(NamedTuple):
         is_number: True if it stands to the right.
         best: For each row whether it is the best.
         tied: For each row whether it is not told apart from the best.
+        values: The numbers behind its texts, to sort by; none of a column of names.
     """
 
     title: str
@@ -68,6 +69,7 @@ class Column(NamedTuple):
     is_number: bool = False
     best: Sequence[bool] = ()
     tied: Sequence[bool] = ()
+    values: Sequence[float | None] = ()
 
     def written(self, best: str, tied: str = " {}") -> list[str]:
         """Its cells with their marks, by these formats."""
@@ -221,7 +223,8 @@ def show(result: Frame, *, level: float | None = None) -> Table:
 def _names(table: pl.DataFrame, key: str) -> Column:
     """A column of names, each on one line and without hidden characters."""
     is_number = table.schema[key].is_numeric()
-    return Column(visible(key), [visible(value) for value in table[key]], is_number)
+    values = table[key].to_list() if is_number else []
+    return Column(visible(key), [visible(value) for value in table[key]], is_number, values=values)
 
 
 def _estimates(table: pl.DataFrame, form: Form, title: str) -> Column:
@@ -230,7 +233,7 @@ def _estimates(table: pl.DataFrame, form: Form, title: str) -> Column:
     known = value.drop_nulls().to_list() or [0.0]
     decimals = digits(((upper - lower) / 2).to_list(), max(known) - min(known))
     cells = [cell(*each, decimals) for each in zip(value, lower, upper, strict=True)]
-    return Column(title, cells, is_number=True)
+    return Column(title, cells, is_number=True, values=value.to_list())
 
 
 def _title(measure: Measure) -> str:
@@ -275,7 +278,9 @@ def _of_board(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]
         sets = table.select("rank_set_lower", "rank_set_upper").rows()
         ranks = ["—" if one is None else _span(one, other) for one, other in sets]
         notes.append(f"{_TIED}: {sum(tied):,} of {len(tied):,} are not told apart from the best.")
-        return [*columns, column, Column("possible ranks", ranks, is_number=True)], notes
+        last = table["rank_set_upper"].to_list()
+        possible = Column("possible ranks", ranks, is_number=True, values=last)
+        return [*columns, column, possible], notes
     return [*columns, column], notes
 
 
@@ -294,7 +299,8 @@ def _of_pairs(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]
     p_values = table["p_adjusted"] if "p_adjusted" in table.columns else None
     if p_values is None:
         return columns, []
-    columns.append(Column("adjusted p", [*map(p_value, p_values)], is_number=True))
+    texts = [*map(p_value, p_values)]
+    columns.append(Column("adjusted p", texts, is_number=True, values=p_values.to_list()))
     found = int((p_values < 0.05).sum())
     tests = len(p_values) - p_values.null_count()
     return columns, [
