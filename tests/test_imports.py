@@ -28,10 +28,10 @@ MAY_IMPORT = {
     "logs": {"core"},
     "jobs": {
         *(PUBLIC, *FAMILY, *FAMILIES),
-        *("compat", "engine", "logs", "report"),
+        *("compat", "engine", "logs", "reporting"),
     },
-    "report": {"core"},
-    "plot": {"core", "report"},
+    "reporting": {"core"},
+    "plot": {"core", "reporting"},
     "testing": FAMILY,
     "__init__": {"core.lazy"},
     "reference_texts": {PUBLIC, "core"},
@@ -91,7 +91,7 @@ HEAVY = {
     "pandas",
     "dask",
 }
-ROOMS = {f"evalframe.{room}" for room in ("jobs", "report", "testing", "engine", "plot")}
+ROOMS = {f"evalframe.{room}" for room in ("jobs", "reporting", "testing", "engine", "plot")}
 
 
 def test_import_loads_nothing():

@@ -10,7 +10,7 @@ import vl_convert
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, MissingExtraError, ParameterError
-from evalframe.report import names
+from evalframe.reporting import names
 from plot.specs import rows, spec_of, told
 from plot.tables import CHARTS, curve
 

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from evalframe.core.errors import ParameterError
-from evalframe.report.table import render
+from evalframe.reporting.table import render
 
 
 def text(block):

@@ -4,7 +4,7 @@ import polars as pl
 import pytest
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.report.table import wide_table
+from evalframe.reporting.table import wide_table
 
 RATES = pl.DataFrame(
     {

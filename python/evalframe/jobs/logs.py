@@ -72,7 +72,7 @@ def report(paths: tuple[str, ...], kind: str | None, output: str | None) -> None
 
 
 def _print(table: pl.DataFrame, shown: pl.DataFrame, output: str | None) -> None:
-    from evalframe.report.table import render
+    from evalframe.reporting.table import render
 
     if output is not None:
         with replacing(Path(output)) as partial:

@@ -22,7 +22,7 @@ from evalframe.core.files import check_replaceable, check_within, replacing, rep
 from evalframe.jobs.console import refuse_silence, say, terminal_width
 from evalframe.jobs.family import Family, Outcome, Place, family_of, reader_of
 from evalframe.jobs.inputs import check_columns, has_logs, naming_columns
-from evalframe.report.table import render
+from evalframe.reporting.table import render
 from evalframe.resample.methods import silent
 
 if TYPE_CHECKING:

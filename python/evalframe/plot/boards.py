@@ -11,7 +11,7 @@ from evalframe.core.typing import Frame
 from evalframe.plot import theme
 from evalframe.plot.estimates import ROWS, STEP
 from evalframe.plot.frames import keys_before, left_out, panels, taken, varying
-from evalframe.report.names import cut, labels, whole
+from evalframe.reporting.names import cut, labels, whole
 
 if TYPE_CHECKING:
     from evalframe.plot.theme import Chart

@@ -19,8 +19,8 @@ from evalframe.plot.frames import (
     taken,
     varying,
 )
-from evalframe.report.names import MINUS, Measure, cell, cut, digits, labels, some, whole
-from evalframe.report.results import MAKERS, Form, form_of
+from evalframe.reporting.names import MINUS, Measure, cell, cut, digits, labels, some, whole
+from evalframe.reporting.results import MAKERS, Form, form_of
 
 if TYPE_CHECKING:
     from evalframe.plot.theme import Chart

@@ -14,7 +14,7 @@ from evalframe.core.errors import MissingColumnsError, ParameterError, did_you_m
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.plot.theme import PALETTE
-from evalframe.report.names import cut, joined, labels, visible
+from evalframe.reporting.names import cut, joined, labels, visible
 
 POINTS = 5_000
 """Points that a chart draws at most."""

@@ -12,8 +12,8 @@ from evalframe.core.frames import any_frame
 from evalframe.core.typing import Frame
 from evalframe.plot import theme
 from evalframe.plot.frames import check_points, figures, keys_before, only, panels, taken, varying
-from evalframe.report.names import MINUS, Measure, cell, digits, labels, number, p_value, whole
-from evalframe.report.results import Form
+from evalframe.reporting.names import MINUS, Measure, cell, digits, labels, number, p_value, whole
+from evalframe.reporting.results import Form
 
 if TYPE_CHECKING:
     from evalframe.plot.theme import Chart

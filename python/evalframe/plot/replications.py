@@ -12,7 +12,7 @@ from evalframe.core.frames import any_frame
 from evalframe.core.typing import Frame
 from evalframe.plot import theme
 from evalframe.plot.frames import POINTS, figures, left_out, limits, panels, taken
-from evalframe.report.names import cell, labels, number, some, whole
+from evalframe.reporting.names import cell, labels, number, some, whole
 
 if TYPE_CHECKING:
     from evalframe.plot.theme import Chart

@@ -20,7 +20,7 @@ from evalframe.plot.frames import (
     taken,
     varying,
 )
-from evalframe.report.names import labels, whole
+from evalframe.reporting.names import labels, whole
 
 if TYPE_CHECKING:
     from evalframe.plot.theme import Chart

@@ -22,7 +22,7 @@ from evalframe.plot.frames import (
     taken,
     varying,
 )
-from evalframe.report.names import cut, labels, number, visible, whole
+from evalframe.reporting.names import cut, labels, number, visible, whole
 
 if TYPE_CHECKING:
     from evalframe.plot.theme import Chart

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from evalframe.core.choices import check_level
 from evalframe.core.errors import needing
-from evalframe.report.names import visible
+from evalframe.reporting.names import visible
 
 if TYPE_CHECKING:
     import altair as alt

@@ -20,7 +20,7 @@ from evalframe.jobs.inputs import Opened, refuse_repeats
 from evalframe.jobs.items.records import records_of
 from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.rows import Rows
-from evalframe.report.table import LINES, render
+from evalframe.reporting.table import LINES, render
 
 if TYPE_CHECKING:
     from evalframe.jobs.family import Place

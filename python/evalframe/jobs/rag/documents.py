@@ -17,7 +17,7 @@ from evalframe.jobs.rows import Rows
 from evalframe.jobs.run import check_output
 from evalframe.rag.documents.prompting import check_prompt_file, prompts, write_prompts
 from evalframe.rag.documents.selecting import select_documents
-from evalframe.report.table import wide_table
+from evalframe.reporting.table import wide_table
 
 if TYPE_CHECKING:
     from evalframe.jobs.rag import Documents

@@ -23,7 +23,7 @@ from evalframe.jobs.rag import KEYS, LEVEL, RagJob
 from evalframe.jobs.rag.inputs import language_of, notes_of, open_responses
 from evalframe.rag.abilities import ABILITIES, ability
 from evalframe.rag.contract import responses_contract
-from evalframe.report.table import wide_table
+from evalframe.reporting.table import wide_table
 
 if TYPE_CHECKING:
     from evalframe.jobs.inputs import Opened

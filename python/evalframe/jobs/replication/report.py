@@ -12,7 +12,7 @@ from evalframe.replication.agreement.alignment import AGENT, HUMAN
 from evalframe.replication.agreement.directions import CONFLICT
 from evalframe.replication.agreement.scored_tests import FINDING_RULES, STUDY_RULES, TWO_WAY
 from evalframe.replication.effects.types import SIDES
-from evalframe.report.table import wide_table
+from evalframe.reporting.table import wide_table
 
 if TYPE_CHECKING:
     from evalframe.jobs.replication.outputs import Scores

@@ -17,8 +17,8 @@ from evalframe.core.scan import reading
 from evalframe.jobs.inputs import check_columns, check_found, naming_columns, open_by, open_items
 from evalframe.jobs.selective.from_run import check_files
 from evalframe.jobs.selective.records import CORRECT
-from evalframe.report.table import Column as Shown
-from evalframe.report.table import as_text, numbers
+from evalframe.reporting.table import Column as Shown
+from evalframe.reporting.table import as_text, numbers
 from evalframe.selective.calibration_error import expected_calibration_error
 from evalframe.selective.calibrators import trainer
 from evalframe.selective.calibrators import training as sound_features

@@ -27,7 +27,7 @@ from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.run import check_output, versions, write_result
 from evalframe.jobs.selective import Runs
 from evalframe.jobs.selective.run import metrics_report
-from evalframe.report.table import render
+from evalframe.reporting.table import render
 from evalframe.resample.methods import silent
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from evalframe.jobs.selective.metrics import (
     resolve,
 )
 from evalframe.jobs.selective.records import LOSS, Chosen, Records, check_records, choose
-from evalframe.report.table import wide_table
+from evalframe.reporting.table import wide_table
 from evalframe.selective.calibration_error import TO_UNIT
 from evalframe.selective.calibrators.maps import Fitted, Temperature
 from evalframe.selective.calibrators.saved import read_calibration

@@ -26,7 +26,7 @@ from evalframe.jobs.survey.surveys import (
     open_survey_alone,
     read_table,
 )
-from evalframe.report.table import wide_table
+from evalframe.reporting.table import wide_table
 from evalframe.survey.baselines import MODELS
 from evalframe.survey.surveys.tables import Survey
 

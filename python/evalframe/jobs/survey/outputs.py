@@ -14,7 +14,7 @@ from evalframe.compat import dtef
 from evalframe.core.choices import BaselineKind
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.survey import METRIC, USUAL, SurveyJob
-from evalframe.report.table import numbers, wide_table
+from evalframe.reporting.table import numbers, wide_table
 from evalframe.survey.baselines import MODELS
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError
-from evalframe.report.names import Measure
+from evalframe.reporting.names import Measure
 
 MAKERS = "ef.evaluate, ef.compare, ef.rank, ef.survey.leaderboard or ef.replication.model_scores"
 """Functions whose results have estimates."""

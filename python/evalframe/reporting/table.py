@@ -11,7 +11,7 @@ import polars as pl
 from evalframe.core.choices import check_level
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.typing import Frame
-from evalframe.report.names import p_value
+from evalframe.reporting.names import p_value
 
 _DETAILS = ("n_missing", "n_clusters", "drop_rate", "std_error")
 """Columns that say nothing when all zero, and that make room, in this order, in narrow tables."""

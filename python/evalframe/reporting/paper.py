@@ -17,9 +17,9 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.frames import any_frame
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
-from evalframe.report import table as text
-from evalframe.report.names import MINUS, Measure, cell, digits, p_value, visible
-from evalframe.report.results import Form, form_of
+from evalframe.reporting import table as text
+from evalframe.reporting.names import MINUS, Measure, cell, digits, p_value, visible
+from evalframe.reporting.results import Form, form_of
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Direction
