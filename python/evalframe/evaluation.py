@@ -12,6 +12,7 @@ from evalframe.core.choices import check_choice
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import Foreign, any_frame, like_input
 from evalframe.core.rows import as_expr
+from evalframe.core.shown import shown
 from evalframe.core.typing import By, Frame, IntoExpr
 
 if TYPE_CHECKING:
@@ -227,7 +228,7 @@ def merge(*shards: Frame | Foreign) -> Frame:
         4
     """
     total = _merged(*shards)
-    return total.lazy() if any(isinstance(shard, pl.LazyFrame) for shard in shards) else total
+    return shown(total.lazy()) if any(isinstance(each, pl.LazyFrame) for each in shards) else total
 
 
 @any_frame

@@ -29,6 +29,7 @@ from evalframe.core.errors import ContractError, MissingColumnsError, ParameterE
 from evalframe.core.files import replacing
 from evalframe.core.frames import any_frame
 from evalframe.core.kinds import Kind, misfit, unlike
+from evalframe.core.shown import shown
 from evalframe.core.typing import Frame
 
 
@@ -326,7 +327,7 @@ def validate(
         rows=rows,
         rejected=0 if path is None else _set_apart(table, breaches, path),
         breaches=as_table(breaches),
-        valid=table.filter(~broken(breaches)) if breaches else table,
+        valid=shown(table.filter(~broken(breaches)) if breaches else table),
         quarantine=path,
     )
 

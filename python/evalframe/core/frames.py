@@ -16,6 +16,7 @@ from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar, ca
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.shown import shown
 from evalframe.core.typing import ArrowTable, Sharded
 
 P = ParamSpec("P")
@@ -40,13 +41,15 @@ class LikeInput(Protocol[P]):
 def like_input(function: Callable[Concatenate[Any, P], pl.LazyFrame]) -> LikeInput[P]:
     """Let a lazy function take any tables, and collect its result unless the first one is lazy.
 
+    A lazy result shows itself as a table.
+
     >>> @like_input
     ... def first(frame: Frame):
     ...     return frame.lazy().head(1)
     >>> first(pl.DataFrame({"a": [1, 2]}).to_arrow()).height
     1
-    >>> type(first(pl.LazyFrame({"a": [1, 2]}))).__name__
-    'LazyFrame'
+    >>> isinstance(first(pl.LazyFrame({"a": [1, 2]})), pl.LazyFrame)
+    True
     """
     name = next(iter(inspect.signature(function).parameters))
     taken = _arguments(function)
@@ -59,7 +62,7 @@ def like_input(function: Callable[Concatenate[Any, P], pl.LazyFrame]) -> LikeInp
         given, named = taken(args, kwargs)
         result = function(*given, **named)
         frame = args[0] if args else kwargs.get(name)
-        return result if isinstance(frame, pl.LazyFrame) else result.collect()
+        return shown(result) if isinstance(frame, pl.LazyFrame) else result.collect()
 
     return cast("LikeInput[P]", call)
 

@@ -24,6 +24,7 @@ from evalframe.core.errors import InputError, RunWarning, UnknownNameError
 from evalframe.core.files import matching
 from evalframe.core.remote import RemotePath, is_remote, location, path_of
 from evalframe.core.scan import by_name
+from evalframe.core.shown import shown
 from evalframe.logs.table import (
     CONSTANT,
     METADATA,
@@ -215,7 +216,7 @@ def scan(
                     return
         tally.warn()
 
-    return register_io_source(source, schema=schema)
+    return shown(register_io_source(source, schema=schema))
 
 
 def collected(
