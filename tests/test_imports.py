@@ -28,10 +28,11 @@ MAY_IMPORT = {
     "logs": {"core"},
     "jobs": {
         *(PUBLIC, *FAMILY, *FAMILIES),
-        *("compat", "engine", "logs", "reporting"),
+        *("compat", "engine", "logs", "plot", "reporting", "sections"),
     },
     "reporting": {"core"},
     "plot": {"core", "reporting"},
+    "sections": {PUBLIC, "core", "plot", "reporting"},
     "testing": FAMILY,
     "__init__": {"core.lazy"},
     "reference_texts": {PUBLIC, "core"},

@@ -94,6 +94,7 @@ from evalframe.resample.methods import (
     Jackknife as Jackknife,
     Linearized as Linearized,
 )
+from evalframe.sections.report import report as report
 from evalframe.selective.areas import (
     augrc as augrc,
     augrc_at as augrc_at,

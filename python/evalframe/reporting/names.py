@@ -110,11 +110,9 @@ class Measure(NamedTuple):
         >>> Measure.of("risk_at_0.50").direction, Measure.of("accuracy_per_task").direction
         ('minimize', 'maximize')
         """
-        known = registered()
-        metric = known.get(name) or _of_label(name, known)
-        if metric is None:
-            inner = known.get(name.partition("_per_")[0])
-            return cls(name, None, "none" if inner is None else inner.direction)
+        metric, is_inner = _found(name)
+        if metric is None or is_inner:
+            return cls(name, None, "none" if metric is None else metric.direction)
         phrase, colon, _ = metric.summary.partition(":")
         return cls(name, phrase if colon and len(phrase) <= _PHRASE else None, metric.direction)
 
@@ -154,6 +152,18 @@ ARROWS = {
     "maximize": " · higher is better →",
     "none": "",
 }
+
+
+def metric_of(name: str) -> Metric | None:
+    """The metric whose values are under this name, also of units: `accuracy_per_task`."""
+    return _found(name)[0]
+
+
+def _found(name: str) -> tuple[Metric | None, bool]:
+    """The metric of a name, and whether it is only the one inside a metric of units."""
+    known = registered()
+    metric = known.get(name) or _of_label(name, known)
+    return metric or known.get(name.partition("_per_")[0]), metric is None
 
 
 def _of_label(name: str, known: Mapping[str, Metric]) -> Metric | None:

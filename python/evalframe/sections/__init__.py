@@ -1,0 +1,1 @@
+"""Sections of a report from result tables: what each kind of result shows, and how it was made."""

@@ -1,0 +1,303 @@
+"""Kinds of results, told by their columns: the table, the charts and the words that each gets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+
+import polars as pl
+
+from evalframe import plot
+from evalframe.core.errors import EvalframeError, MissingExtraError
+from evalframe.reporting.names import number, visible
+from evalframe.reporting.page import Section
+from evalframe.reporting.paper import Table, show
+from evalframe.reporting.results import form_of
+from evalframe.sections.method import left_out, methods, of_metrics
+from evalframe.sections.plain import plain
+
+if TYPE_CHECKING:
+    from evalframe.plot.theme import Chart
+
+_METRICS = 6
+"""Metrics of a main table at most; a second table has all."""
+
+_DRAWN = 3
+"""Metrics that are drawn at most."""
+
+
+class Given(NamedTuple):
+    """A result, what was made with it, the level of its intervals, and which metrics it names."""
+
+    table: pl.DataFrame
+    others: Sequence[pl.DataFrame] = ()
+    level: float | None = None
+    metrics: Mapping[str, str] = {}
+
+
+Drawing: TypeAlias = "Callable[[Given], Chart | None]"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of result.
+
+    Attributes:
+        title: What it is about.
+        columns: Columns that tell it.
+        made_by: The functions that make it, whose documentation says how.
+        charts: What draws it, each metric by itself; None if there is nothing to draw.
+        shown: Columns of its table, by default all.
+        ends_of: The column whose interval is `lower` to `upper`.
+        tables: Makes its tables, the main one first, if columns are not enough.
+        verdict: A sentence, if its tables have none.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    made_by: tuple[str, ...] = ()
+    charts: tuple[Drawing, ...] = ()
+    shown: tuple[str, ...] | None = None
+    ends_of: str | None = None
+    tables: Callable[[Given], Sequence[Table]] | None = None
+    verdict: Callable[[pl.DataFrame], str] | None = None
+
+    def written(self, given: Given) -> Sequence[Table]:
+        """Its tables, under its title."""
+        if self.tables is None:
+            made: Sequence[Table] = [plain(given.table, self.shown, ends_of=self.ends_of)]
+        else:
+            made = self.tables(given)
+        return [replace(table, notes=[f"{self.title}.", *table.notes]) for table in made]
+
+    def drawn(self, given: Given) -> tuple[list[Chart], list[str]]:
+        """Its charts, and why others cannot be drawn."""
+        charts, undrawn = [], []
+        for part in _by_metric(given.table):
+            for draw in self.charts:
+                try:
+                    charts.append(draw(given._replace(table=part)))
+                except MissingExtraError:
+                    raise
+                except EvalframeError as error:
+                    undrawn.append(f"Not drawn: {error}")
+        return [chart for chart in charts if chart is not None], undrawn
+
+
+def section_of(title: str | None, results: Sequence[Given]) -> Section:
+    """The section of one result, or of several that were made together, the main one first."""
+    tables: list[Table] = []
+    charts: list[Chart] = []
+    verdicts: list[str] = []
+    without: list[str] = []
+    method: list[str] = []
+    for given in results:
+        kind, given = kind_of(given.table), given._replace(table=_overall(given.table))
+        own, (drawn, undrawn) = kind.written(given), kind.drawn(given)
+        verdicts += [getattr(table, "verdict", "") for table in own]
+        verdicts += [kind.verdict(given.table)] if kind.verdict else []
+        without += [*left_out(given.table), *undrawn]
+        method += [*of_metrics(given.table, given.metrics), *methods(kind.made_by)]
+        tables += own
+        charts += drawn
+    return Section(
+        kind_of(results[0].table).title if title is None else title,
+        next(filter(None, verdicts), ""),
+        tables,
+        charts,
+        [*dict.fromkeys(without)],
+        [*dict.fromkeys(method)],
+    )
+
+
+def kind_of(table: pl.DataFrame) -> Kind:
+    """The kind of a result; a table that no kind tells is shown as it is."""
+    return next((kind for kind in KINDS if {*kind.columns} <= {*table.columns}), _OTHER)
+
+
+def _by_metric(table: pl.DataFrame) -> list[pl.DataFrame]:
+    """The rows of each of the first metrics that have a value; all of a table of one."""
+    if "metric" not in table.columns:
+        return [table]
+    known = table.filter(pl.col(form_of(table, "a section draws").value).is_not_null())
+    return known.partition_by("metric", maintain_order=True)[:_DRAWN]
+
+
+def _shown(given: Given) -> list[Table]:
+    """The table that `ef.show` makes; of many metrics first some, then all."""
+    table = given.table
+    if "metric" not in table.columns or table["metric"].n_unique() <= _METRICS:
+        return [show(table, level=given.level)]
+    first = table["metric"].unique(maintain_order=True).head(_METRICS)
+    main = show(table.filter(pl.col("metric").is_in(first.implode())), level=given.level)
+    form = form_of(table, "a section shows")
+    columns = [*form.keys(table), "metric", form.value, "n", "n_missing", "n_clusters"]
+    return [main, plain(table, columns, ends_of=form.value)]
+
+
+def _forest(given: Given) -> Chart | None:
+    return plot.forest(given.table, level=given.level) if len(given.table) > 1 else None
+
+
+def _ranks(given: Given) -> Chart | None:
+    has_sets = "tied_with_best" in given.table.columns
+    return plot.ranks(given.table, level=given.level) if has_sets else None
+
+
+def _pairs(given: Given) -> Chart | None:
+    is_matrix = "p_adjusted" in given.table.columns and given.table["left"].n_unique() > 1
+    return plot.pairs(given.table) if is_matrix else None
+
+
+def _other(given: Given, *columns: str) -> pl.DataFrame | None:
+    """The first other result with these columns."""
+    tables = (table for table in given.others if {*columns} <= {*table.columns})
+    return next((table for table in tables if not table.is_empty()), None)
+
+
+def _segments(given: Given) -> Chart:
+    return plot.segments(given.table, gaps=_other(given, "gap", "noise_gap"))
+
+
+def _effects(given: Given) -> Chart:
+    ecs = _other(given, "ecs", "slope")
+    return plot.effects(given.table, ecs=None if ecs is None else _overall(ecs))
+
+
+def _overall(table: pl.DataFrame) -> pl.DataFrame:
+    """Of concordances of several levels those of all tests."""
+    is_ecs = {"level", "ecs", "slope"} <= {*table.columns}
+    return table.filter(level="overall") if is_ecs else table
+
+
+def _of_rates(given: Given) -> list[Table]:
+    """Rates by group, those of errors in documents where they were looked for."""
+    table = given.table
+    keys = table.columns[: table.columns.index("n")]
+    is_checked = "n_fact_checked" in table.columns and table["n_fact_checked"].sum() > 0
+    detected = ["error_detection_rate", "error_correction_rate"] if is_checked else []
+    return [plain(table, [*keys, "n", "n_dropped", "accuracy", "rejection_rate", *detected])]
+
+
+def _of_drops(table: pl.DataFrame) -> str:
+    """The largest fall of accuracy, and how many are certain."""
+    rates = pl.col("noise_rate").is_between(0, 1, closed="none")  # at 1 no document has the answer
+    drops = table.filter(rates).drop_nulls("accuracy_drop")
+    if drops.is_empty():
+        return ""
+    worst = drops.sort("accuracy_drop", descending=True).row(0, named=True)
+    about = [visible(worst[key]) for key in ("model", "dataset") if worst.get(key) is not None]
+    ends = [number(worst[name], 2) for name in ("accuracy_without_noise", "accuracy")]
+    fall = f"Accuracy falls most from {' to '.join(ends)}, at noise rate {worst['noise_rate']:g}"
+    fall += f" ({', '.join(about)})" if about else ""
+    if worst["accuracy_drop"] <= 0:
+        fall = "Accuracy falls at no noise rate"
+    known = drops["p_adjusted"].drop_nulls().to_list() if "p_adjusted" in drops.columns else []
+    if not known:
+        return f"{fall}; whether that is certain was not tested."
+    told = sum(p < 0.05 for p in known)
+    differ = f"{told:,} of {len(known):,} accuracies differ from that without noise"
+    return f"{fall}; {differ} (adjusted p < 0.05)."
+
+
+KINDS = (
+    Kind(
+        "Differences",
+        ("metric", "left", "right", "delta"),
+        ("compare",),
+        (_pairs, _forest),
+        tables=_shown,
+    ),
+    Kind(
+        "Models by score",
+        ("rank", "model", "score", "gap"),
+        ("survey.leaderboard",),
+        (_forest, _ranks),
+        tables=_shown,
+    ),
+    Kind(
+        "Models by agreement with humans",
+        ("rank", "pas"),
+        ("replication.model_scores",),
+        (_forest, _ranks),
+        tables=_shown,
+    ),
+    Kind("Ranks", ("metric", "rank", "estimate"), ("rank",), (_forest, _ranks), tables=_shown),
+    Kind("Estimates", ("metric", "estimate"), (), (_forest,), tables=_shown),
+    Kind(
+        "Risk and coverage",
+        ("coverage", "selective_risk"),
+        ("selective.rc_curve",),
+        (lambda given: plot.risk_coverage(given.table, level=given.level),),
+        tables=lambda given: [],
+    ),
+    Kind(
+        "Stated confidence",
+        ("bin", "mean_confidence", "accuracy", "lower", "upper"),
+        ("selective.reliability_table",),
+        (lambda given: plot.reliability(given.table, level=given.level),),
+        ends_of="accuracy",
+    ),
+    Kind(
+        "Rates of answers",
+        ("n", "accuracy", "rejection_rate"),
+        ("rag.label", "rag.rates"),
+        (lambda given: plot.noise(given.table, level=given.level),),
+        tables=_of_rates,
+    ),
+    Kind(
+        "Loss of accuracy by noise",
+        ("accuracy_without_noise", "accuracy_drop"),
+        ("rag.accuracy_drop",),
+        ends_of="accuracy_drop",
+        verdict=_of_drops,
+    ),
+    Kind(
+        "Scores of segments",
+        ("model", "segment_id", "category", "score"),
+        ("survey.segment_scores",),
+        (_segments,),
+        ("model", "round", "segment_id", "score", "n_items", "parse_rate"),
+    ),
+    Kind(
+        "Gaps between segments",
+        ("model", "category", "gap", "best_segment"),
+        ("survey.disparity",),
+        (),
+        ("model", "round", "category", "gap", "best_segment", "worst_segment", "concern"),
+    ),
+    Kind(
+        "Effects of tests",
+        ("effect_d_human", "effect_d_agent", "pas"),
+        ("replication.with_evidence",),
+        (_effects,),
+        (
+            *("model", "study_id", "finding_id", "test_id", "test_type"),
+            *("pas", "effect_d_human", "effect_d_agent", "n_eff"),
+        ),
+    ),
+    Kind(
+        "Concordance of effects",
+        ("ecs", "slope", "intercept"),
+        ("replication.ecs",),
+        shown=("model", "ecs", "slope", "intercept", "n_tests", "n_missing"),
+    ),
+    Kind(
+        "Studies",
+        ("study_id", "pas", "n_findings"),
+        ("replication.study_scores",),
+        (lambda given: plot.studies(given.table),),
+        ("model", "study_id", "domain", "pas", "ecs", "n_tests"),
+    ),
+    Kind(
+        "Answers and predictions",
+        ("model", "options", "actual", "predicted"),
+        ("survey.parse",),
+        (lambda given: plot.distribution(given.table),),
+        ("model", "segment_id", "question_id", "status", "score"),
+    ),
+)
+"""Kinds of results; a table is of the first whose columns it has."""
+
+_OTHER = Kind("Table", ())
