@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -290,6 +291,22 @@ def sample(folder: Path, participants: int, seed: int, overwrite: bool) -> None:
 
     for path in write_samples(folder, participants=participants, seed=seed, overwrite=overwrite):
         say(path)
+
+
+@cli.command()
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.option("--overwrite", is_flag=True, help="Replace other files of the same names.")
+def tutorial(folder: Path, overwrite: bool) -> None:
+    """Write five notebooks, and the samples that they read, into FOLDER.
+
+    They ask real questions of the samples, draw charts, and say what to conclude and what not.
+    """
+    from evalframe.jobs.samples import write_tutorials
+
+    for path in write_tutorials(folder, overwrite=overwrite):
+        say(path)
+    opening = f"pip install 'evalframe[plot]' jupyterlab && jupyter lab {quote(str(folder))}"
+    say(f"\nOpen them: {opening}")
 
 
 @cli.command()

@@ -1,15 +1,16 @@
-"""The samples of all families, and the main command of each family on them."""
+"""The samples of all families, tutorials that read them, and the main command of each family."""
 
 from __future__ import annotations
 
 import json
 import shlex
+from importlib import resources
 from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING
 
 from evalframe.core.errors import Argument, InputError, OutputError
-from evalframe.core.files import replacing_all
+from evalframe.core.files import replacing_all, together
 from evalframe.jobs.console import say, terminal_width
 from evalframe.jobs.family import FAMILIES, Family, family
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import click
 
 MANIFEST = "manifest.json"
+_NOTEBOOKS = resources.files("evalframe") / "tutorials"
 _RESAMPLES = "2000"
 _NEXT = (
     "Next: your own files, by the commands above; `evalframe selective --help` and so on say what "
@@ -42,6 +44,30 @@ def write_samples(
     manifest = {Path(file.name).stem: file.entry() for file in files}
     contents = {folder / file.name: file.encoded() for file in files}
     contents[folder / MANIFEST] = f"{json.dumps(manifest, indent=2)}\n".encode()
+    return _write(folder, contents, "samples", overwrite=overwrite)
+
+
+def write_tutorials(folder: str | Path, *, overwrite: bool = False) -> list[Path]:
+    """Write the tutorials, and the samples that they read into `data` beside them.
+
+    The package's own notebooks also have claims, which are tested: what their prose says of their
+    output. All files are written whole, or none.
+    """
+    folder, contents = Path(folder), {}
+    for file in sorted(_NOTEBOOKS.iterdir(), key=lambda file: file.name):
+        notebook = json.loads(file.read_text(encoding="utf-8"))
+        for cell in notebook["cells"]:
+            cell["metadata"].pop("evalframe", None)
+        text = json.dumps(notebook, indent=1, ensure_ascii=False)
+        contents[folder / file.name] = f"{text}\n".encode()
+    with together():
+        written = _write(folder, contents, "tutorials", overwrite=overwrite)
+        write_samples(folder / "data", overwrite=overwrite)
+    return written
+
+
+def _write(folder: Path, contents: dict[Path, bytes], what: str, *, overwrite: bool) -> list[Path]:
+    """Write files into a folder, over none with other content unless told."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         foreign = [p.name for p, new in contents.items() if p.exists() and p.read_bytes() != new]
@@ -57,7 +83,7 @@ def write_samples(
     except OSError as error:
         reason = error.strerror or error
         raise OutputError(
-            f"cannot write the samples to {folder}: {reason}. Choose a folder that can be written."
+            f"cannot write the {what} to {folder}: {reason}. Choose a folder that can be written."
         ) from error
     return list(contents)
 

@@ -107,8 +107,9 @@ class Measure(NamedTuple):
 
         >>> Measure.of("aurc").title
         'Area under the risk-coverage curve (aurc)'
-        >>> Measure.of("risk_at_0.50").direction, Measure.of("accuracy_per_task").direction
-        ('minimize', 'maximize')
+        >>> names = ["risk_at_0.50", "aurc_at_common", "accuracy_per_task"]
+        >>> [Measure.of(name).direction for name in names]
+        ['minimize', 'minimize', 'maximize']
         """
         metric, is_inner = _found(name)
         if metric is None or is_inner:
@@ -170,7 +171,7 @@ def _of_label(name: str, known: Mapping[str, Metric]) -> Metric | None:
     """The metric whose output name, with parameters in it, this is."""
     for metric in known.values():
         head, brace, _ = (metric.label or "").partition("{")
-        if brace and re.fullmatch(re.escape(head) + _NUMBER, name):
+        if brace and re.fullmatch(f"{re.escape(head)}({_NUMBER}|common)", name):
             return metric
     return None
 
