@@ -1,10 +1,13 @@
 """Results as tables for people: what is in them, and how each format writes any name."""
 
+import sys
+
 import polars as pl
 import pytest
 
 import evalframe as ef
-from evalframe.core.errors import MissingColumnsError, ParameterError
+from evalframe.core.errors import MissingColumnsError, MissingExtraError, ParameterError
+from evalframe.reporting import paper
 
 RESULT = pl.DataFrame(
     {
@@ -34,21 +37,23 @@ def lines(table):
 
 def test_metrics_stand_side_by_side_and_the_best_are_marked():
     assert lines(ef.show(RESULT, level=0.9)) == [
+        "“y” has the best aurc and “x” has the best accuracy; intervals are no tests: rank and",
+        "compare say which differences are certain.",
+        "",
         "model                  aurc ↓           accuracy ↑",
         "-----  ----------------------  -------------------",
         "x        0.300 [0.250, 0.350]  0.80 [0.70, 0.90] *",
         "y      0.100 [0.050, 0.150] *                    —",
         "",
-        "90% intervals in brackets.",
-        "*: best.",
+        "90% intervals in brackets. *: best. aurc: Area under the risk-coverage curve.",
     ]
-    assert ef.show(RESULT).markdown().splitlines() == [
+    assert ef.show(RESULT).markdown().splitlines()[3:] == [
         "| model |                   aurc ↓ |            accuracy ↑ |",
         "| ----- | -----------------------: | --------------------: |",
         "| x     |     0.300 [0.250, 0.350] | **0.80 [0.70, 0.90]** |",
         "| y     | **0.100 [0.050, 0.150]** |                     — |",
         "",
-        "Intervals in brackets. Bold: best.",
+        "Intervals in brackets. Bold: best. aurc: Area under the risk-coverage curve.",
     ]
 
 
@@ -63,11 +68,17 @@ def test_nothing_is_best_among_rows_of_several_keys_or_by_no_direction():
 
 def test_boards_say_which_ranks_are_possible_and_who_is_tied():
     table = ef.show(BOARD)
-    assert lines(table)[0].split() == ["rank", "model", "score", "↑", "possible", "ranks"]
-    assert table.notes[-2] == "a: 2 of 2 are not told apart from the best."
-    assert table.notes[-1] == "No intervals were computed."
+    told = "No model can be told from the best; differences of up to 0.1 from it cannot be told"
+    assert lines(table)[:3] == [told, "apart.", ""]
+    assert lines(table)[3].split() == ["rank", "model", "score", "↑", "possible", "ranks"]
+    assert table.notes == ["Bold: best.", "a: not told apart from the best."]
     assert r"1 & x & \textbf{0.900}\textsuperscript{a} & 1--2 \\" in table.latex()
     assert "<strong><bdi>0.900</bdi></strong><sup>a</sup>" in table.html()
+    alone = ef.show(
+        BOARD.with_columns(rank_set_upper=pl.col("rank"), tied_with_best=pl.Series([True, False]))
+    )
+    assert alone.verdict == "“x” is better than “y”."
+    assert alone.notes == ["Bold: best."]
 
 
 def test_pairs_have_their_p_values():
@@ -75,18 +86,18 @@ def test_pairs_have_their_p_values():
     table = ef.show(pl.DataFrame(pairs | {"p_adjusted": [0.0004, None]}))
     assert [column.cells for column in table.columns][2:] == [["−0.200", "0.100"], ["<0.001", "—"]]  # noqa: RUF001
     assert [column.values for column in table.columns][1:] == [[], [-0.2, 0.1], [0.0004, None]]
-    assert table.notes[0] == "1 of 1 pairs differs (adjusted p < 0.05)."
+    assert table.verdict.startswith("One pair differs (adjusted p < 0.05)")
 
 
 def test_a_key_may_be_called_as_a_metric_and_no_key_is_one_row():
     result = RESULT.filter(metric="aurc").rename({"model": "aurc ↓"})
-    assert len(lines(ef.show(result))[0].split()) == 4
+    assert len(str(ef.show(result)).partition("\n\n")[2].splitlines()[0].split()) == 4
     assert lines(ef.show(RESULT.head(1).drop("model")))[2] == "0.300 [0.250, 0.350]"
 
 
 def test_names_are_escaped_for_each_format():
     table = ef.show(RESULT.with_columns(pl.col("model").replace("x", HOSTILE)))
-    row = table.latex().splitlines()[4].partition(" & 0.3")[0]
+    row = table.latex().partition("\\midrule\n")[2].partition(" & 0.3")[0]
     assert row == (
         r"{[}{*}a\_1{*}]|\$x\$ \& \textbackslash{}b\{\} \textless{}script\textgreater{} \#"
         r"\textasciitilde{}\textasciicircum{}\%"
@@ -96,6 +107,31 @@ def test_names_are_escaped_for_each_format():
     assert "&lt;script&gt;" in table.html()
     hidden = ef.show(RESULT.with_columns(model=pl.lit("a\u202eb\nc")).head(1))
     assert lines(hidden)[2].startswith("a\\u202eb c ")
+
+
+def test_notes_say_what_was_left_out():
+    board = BOARD.with_columns(n_missing=pl.Series([0, 1200]), drop_rate=pl.lit(0.0))
+    assert ef.show(board.with_columns(parse_rate=pl.lit(0.98))).notes[-2:] == [
+        "Rows without a value are left out: up to 1,200.",
+        "Up to 2% of the responses of a row could not be read.",
+    ]
+
+
+def test_notebooks_have_a_table_of_great_tables_if_it_is_there(monkeypatch):
+    table = ef.show(BOARD.with_columns(model=pl.Series([HOSTILE, "y"])))
+    shown = table._repr_html_()
+    assert shown == table._repr_html_()
+    _, _, body = shown.partition("<table")
+    assert [body.count(text) for text in ("gt_row", 'gt_sourcenote"', "<script")] == [8, 1, 0]
+    assert body.count('style="font-weight: bold;"') == 1
+    assert body.count(">a</span>") == 3
+    assert "No model can be told from the best" in body
+    assert "|$x$ &amp; \\b{} &lt;script&gt; #~^%</" in body
+    monkeypatch.setattr(paper, "find_spec", lambda name: None)
+    assert table._repr_html_() == table.html()
+    monkeypatch.setitem(sys.modules, "great_tables", None)
+    with pytest.raises(MissingExtraError, match=r"great_tables.*pip install 'evalframe\[plot\]'"):
+        table.great_table()
 
 
 def test_many_rows_are_cut_and_it_is_said():

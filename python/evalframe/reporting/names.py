@@ -133,6 +133,16 @@ class Measure(NamedTuple):
         return cut(f"{self.title}{unit}", _AXIS) + ARROWS[self.direction]
 
     @property
+    def spoken(self) -> str:
+        """The name as words, with its unit, for heads of columns.
+
+        >>> Measure.of("risk_at_0.50").spoken, Measure.of("aurc_gap_pct").spoken
+        ('risk at 0.50', 'aurc gap (%)')
+        """
+        name = f"{self.name.removesuffix('_pct')} (%)" if self.name.endswith("_pct") else self.name
+        return visible(name.replace("_", " "))
+
+    @property
     def plain(self) -> str:
         """The name alone, and which way is better."""
         return self.short + ARROWS[self.direction]

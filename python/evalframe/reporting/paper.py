@@ -1,25 +1,30 @@
 """Results as tables for people: in a notebook, a paper, a document or a terminal.
 
-One table is made of a result, and written in four ways. The best of a column is bold, and what is
-not told apart from it has a letter, which survives black and white and is read aloud.
+One table is made of a result, and written in five ways, its verdict first. The best of a column is
+bold, and what is not told apart from it has a letter, which survives black and white and is read
+aloud.
 """
 
 from __future__ import annotations
 
+import hashlib
 import html
-from collections.abc import Sequence
+import textwrap
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
-from evalframe.core.errors import ParameterError
+from evalframe.core.errors import ParameterError, needing
 from evalframe.core.frames import any_frame
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.reporting import table as text
 from evalframe.reporting.names import MINUS, Measure, cell, digits, p_value, visible
 from evalframe.reporting.results import Form, form_of
+from evalframe.reporting.verdict import verdict
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Direction
@@ -27,8 +32,11 @@ if TYPE_CHECKING:
 ROWS = 200
 """Rows of a table at most."""
 
+_LINE = 88
+"""Letters of a line of the verdict."""
+
 _BETTER: dict[Direction, str] = {"minimize": "↓", "maximize": "↑", "none": ""}
-_TIED = "a"
+_TIED, _TIED_NOTE = "a", "a: not told apart from the best."
 
 _LATEX = str.maketrans(
     {
@@ -41,6 +49,8 @@ _LATEX = str.maketrans(
         "\N{MINUS SIGN}": "$-$",
         "\N{EN DASH}": "--",
         "—": "---",
+        "“": "``",
+        "”": "''",
         "↑": r"$\uparrow$",
         "↓": r"$\downarrow$",
     }
@@ -92,32 +102,38 @@ class Table:
     Attributes:
         columns: Its columns.
         notes: Sentences beneath it.
+        verdict: What it says, in words; empty if there is nothing to compare.
 
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"model": ["a", "a", "b"], "loss": [0.0, 0.5, 1.0]})
         >>> table = ef.show(ef.evaluate(items, ef.selective_risk(), by="model"))
-        >>> print(table.latex().splitlines()[4])
+        >>> table.verdict
+        'No intervals were computed, so nothing can be said about ties.'
+        >>> print(table.latex().splitlines()[6])
         a & \textbf{0.250} \\
     """
 
     columns: Sequence[Column]
     notes: Sequence[str]
+    verdict: str = ""
 
     def __str__(self) -> str:
         """Aligned text, in which the best has a star."""
-        notes = [note.replace("Bold:", "*:") for note in self.notes]
-        return "\n".join([*text.as_text(self._columns("{} *", {})), "", *notes])
+        lines = text.as_text(self._columns("{} *", {}))
+        notes = " ".join(self.notes).replace("Bold:", "*:", 1)
+        return "\n".join([*self._headed(), *lines, "", *textwrap.wrap(notes, _LINE)]).rstrip()
 
     __repr__ = __str__
 
     def markdown(self) -> str:
         """A Markdown table with its notes."""
         lines = text.as_markdown(self._columns("**{}**", _MARKDOWN))
-        return "\n".join([*lines, "", " ".join(note.translate(_MARKDOWN) for note in self.notes)])
+        notes = " ".join(note.translate(_MARKDOWN) for note in self.notes)
+        return "\n".join([*self._headed(_MARKDOWN), *lines, *["", notes] * bool(notes)])
 
     def latex(self) -> str:
-        """A `tabular` of the LaTeX package booktabs, with its notes below."""
+        """A `tabular` of the LaTeX package booktabs, between its verdict and its notes."""
         places = "".join("r" if column.is_number else "l" for column in self.columns)
         cells = []
         for column in self.columns:
@@ -129,31 +145,78 @@ class Table:
         head = " & ".join(column.title.translate(_LATEX) for column in self.columns)
         rows = [" & ".join(row) + r" \\" for row in zip(*cells, strict=True)]
         lines = [rf"\begin{{tabular}}{{{places}}}", r"\toprule", rf"{head} \\", r"\midrule", *rows]
+        lines = [*self._headed(_LATEX, r"\par\medskip"), *lines, r"\bottomrule", r"\end{tabular}"]
         notes = " ".join(note.translate(_LATEX) for note in self.notes)
-        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", rf"\par\footnotesize {notes}"])
+        return "\n".join([*lines, *[rf"\par\footnotesize {notes}"] * bool(notes)])
 
     def html(self) -> str:
-        """A `table` element with its notes as caption."""
-        heads = "".join(f'<th scope="col">{_escaped(column.title)}</th>' for column in self.columns)
+        """A `table` element with its notes as caption, in a `figure` that its verdict heads."""
+        heads = "".join(
+            f'<th scope="col">{html.escape(column.title)}</th>' for column in self.columns
+        )
         bodies = []
         for row in range(len(self.columns[0].cells)):
             cells: list[str] = []
             for column in self.columns:
                 best, tied = column.marks(row)
-                value = f"<bdi>{_escaped(column.cells[row])}</bdi>"
+                value = f"<bdi>{html.escape(column.cells[row])}</bdi>"
                 value = f"<strong>{value}</strong>" if best else value
                 value += f"<sup>{_TIED}</sup>" if tied else ""
                 side = "right" if column.is_number else "left"
                 kind = "td" if cells else 'th scope="row"'
                 cells.append(f'<{kind} style="text-align:{side}">{value}</{kind[:2]}>')
             bodies.append(f"<tr>{''.join(cells)}</tr>")
-        notes = _escaped(" ".join(self.notes))
+        notes = html.escape(" ".join(self.notes))
         return (
-            f'<table class="evalframe"><caption style="caption-side:bottom;text-align:left">{notes}'
-            f"</caption><thead><tr>{heads}</tr></thead><tbody>{''.join(bodies)}</tbody></table>"
+            f'<figure class="evalframe"><figcaption>{html.escape(self.verdict)}</figcaption>'
+            f'<table><caption style="caption-side:bottom;text-align:left">{notes}</caption>'
+            f"<thead><tr>{heads}</tr></thead><tbody>{''.join(bodies)}</tbody></table></figure>"
         )
 
-    _repr_html_ = html
+    def great_table(self) -> Any:
+        """A `great_tables.GT`, to be styled further; a notebook shows the table as one.
+
+        Raises:
+            MissingExtraError: great_tables is not installed.
+        """
+        with needing("plot", "ef.show(...).great_table()"):
+            import great_tables as gt
+
+        names = [f"c{number}" for number in range(len(self.columns))]
+        parts = dict(zip(names, self.columns, strict=True))
+        identity = hashlib.sha256(self.html().encode()).hexdigest()[:10]  # equal tables look equal
+        cells = pl.DataFrame({name: column.cells for name, column in parts.items()})
+        table = gt.GT(cells, rowname_col=names[0], id=f"evalframe-{identity}")
+        table = table.tab_stubhead(parts[names[0]].title).opt_footnote_marks("letters")
+        table = table.cols_label({name: parts[name].title for name in names[1:]})
+        for is_number, side in ((True, "right"), (False, "left")):
+            table = table.cols_align(
+                side, [name for name in names if parts[name].is_number == is_number]
+            )
+        for name, column in parts.items():
+            if best := [row for row, is_best in enumerate(column.best) if is_best]:
+                table = table.tab_style(gt.style.text(weight="bold"), gt.loc.body(name, best))
+            if tied := [row for row, is_tied in enumerate(column.tied) if is_tied]:
+                note, where = _TIED_NOTE.removeprefix(f"{_TIED}: "), gt.loc.body(name, tied)
+                table = table.tab_footnote(note, where, placement="right")
+        if self.verdict:
+            table = table.tab_header(self.verdict)
+            table = table.tab_options(heading_align="left", heading_title_font_size="14px")
+        for note in self.notes:
+            if note != _TIED_NOTE:
+                table = table.tab_source_note(gt.html(html.escape(note)))
+        return table
+
+    def _repr_html_(self) -> str:
+        if find_spec("great_tables") is None:
+            return self.html()
+        written: str = self.great_table().as_raw_html()
+        return written
+
+    def _headed(self, escapes: dict[int, str] | None = None, after: str = "") -> list[str]:
+        """Lines of the verdict, and an empty one; nothing if there is none."""
+        lines = textwrap.wrap(self.verdict.translate(escapes or {}) + after, _LINE)
+        return [*lines, ""] if self.verdict else []
 
     def _columns(self, best: str, escapes: dict[int, str]) -> dict[str, text.Column]:
         """Columns of text, in which names are escaped."""
@@ -167,24 +230,25 @@ class Table:
         return columns
 
 
-def _escaped(value: str) -> str:
-    return html.escape(value, quote=True)
-
-
 @any_frame
-def show(result: Frame, *, level: float | None = None) -> Table:
+def show(result: Frame, *, level: float | None = None, cluster: str | None = None) -> Table:
     """A result as a table for people, one row for each system and one column for each metric.
+
+    Its verdict says in words which system is best, what is tied with it, and which differences
+    cannot be told apart. It is made of tests alone: `tied_with_best` and adjusted p-values.
 
     Args:
         result: The result of `ef.evaluate`, `ef.finish`, `ef.compare`, `ef.rank`,
             `ef.survey.leaderboard` or `ef.replication.model_scores`.
         level: Confidence level of the intervals, to be named: the table does not say it.
+        cluster: What was resampled, such as `question`, to be named, likewise.
 
     Returns:
-        The table, of the first 200 rows, as its notes say. Notebooks and consoles show it;
-        `.markdown()`, `.latex()` (with the package booktabs) and `.html()` write it. The best of a
-        metric is bold if rows differ by one key and its definition says which way is better; `a`
-        marks what is `tied_with_best`.
+        The table, of the first 200 rows, as its notes say. Notebooks and consoles show it, the
+        first by great_tables if that is installed (`.great_table()`); `.markdown()`, `.latex()`
+        (with the package booktabs) and `.html()` write it. The best of a metric is bold if rows
+        differ by one key and its definition says which way is better; `a` marks what is
+        `tied_with_best`. Notes say what was left out.
 
     Raises:
         MissingColumnsError: The table lacks the columns of these results.
@@ -197,8 +261,8 @@ def show(result: Frame, *, level: float | None = None) -> Table:
         >>> items = items.unpivot(index="item", variable_name="model", value_name="loss")
         >>> resample = ef.Bootstrap(cluster="item")
         >>> board = ef.rank(items, ef.selective_risk(), between="model", resample=resample)
-        >>> print(ef.show(board, level=0.95).notes[-1])
-        a: 2 of 3 are not told apart from the best.
+        >>> ef.show(board).verdict
+        'Two of three models are tied with the best.'
     """
     text.check_numbers(0, level)
     table = lazy(result).collect()
@@ -210,14 +274,45 @@ def show(result: Frame, *, level: float | None = None) -> Table:
         columns, notes = _of_pairs(shown, form)
     else:
         columns, notes = (_of_board if "rank" in table.columns else _of_long)(shown, form)
-    if len(shown) < len(table):
-        notes.insert(0, f"The first {len(shown):,} of {len(table):,} rows.")
     if form.ends(shown)[1].null_count() < len(shown):
         what = "Intervals" if level is None else f"{100 * level:g}% intervals"
         notes.insert(0, f"{what} in brackets.")
-    else:
-        notes.append("No intervals were computed.")
-    return Table(columns, notes)
+    if len(shown) < len(table):
+        notes.insert(0, f"The first {len(shown):,} of {len(table):,} rows.")
+    return Table(columns, [*notes, *_left_out(table)], verdict(table, cluster=cluster))
+
+
+_COUNTED = {
+    "n_missing": "Rows without a value",
+    "n_units_missing": "Units without a value",
+    "n_findings_without_data": "Findings without data",
+    "n_studies_without_data": "Studies without data",
+    "n_other_context": "Rows with another amount of context",
+}
+_SHARES = {
+    "parse_rate": "of the responses of a row could not be read",
+    "drop_rate": "of the replicates of an estimate are undefined",
+    "pas_drop_rate": "of the replicates of an estimate are undefined",
+}
+"""Columns that say what was left out, with words for it."""
+
+
+def _left_out(table: pl.DataFrame) -> list[str]:
+    """Notes about what the estimates are without, at most for each."""
+    notes = []
+    for name, what in _COUNTED.items():
+        if name in table.columns and (most := _most(table[name])):
+            notes.append(f"{what} are left out: {'' if len(table) == 1 else 'up to '}{most:,.0f}.")
+    for name, what in _SHARES.items():
+        if name in table.columns:
+            share = 1 - table[name] if name == "parse_rate" else table[name]
+            if most := _most(share):
+                notes.append(f"Up to {100 * most:.2g}% {what}.")
+    return notes
+
+
+def _most(counts: pl.Series) -> float:
+    return float(counts.fill_nan(None).max() or 0)  # type: ignore[arg-type]
 
 
 def _names(table: pl.DataFrame, key: str) -> Column:
@@ -238,7 +333,12 @@ def _estimates(table: pl.DataFrame, form: Form, title: str) -> Column:
 
 def _title(measure: Measure) -> str:
     """The name of a metric, and which way is better."""
-    return f"{visible(measure.name)} {_BETTER[measure.direction]}".rstrip()
+    return f"{measure.spoken} {_BETTER[measure.direction]}".rstrip()
+
+
+def _meanings(measures: Iterable[Measure]) -> list[str]:
+    """What metrics are in words, as far as their names do not say it."""
+    return [f"{m.spoken}: {m.phrase}." for m in measures if m.phrase and m.title != m.phrase]
 
 
 def _of_long(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]:
@@ -248,8 +348,8 @@ def _of_long(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]:
     columns = [_names(groups, key) for key in keys]
     comparable = sum(table[key].n_unique() > 1 for key in keys) == 1
     several = table.partition_by("metric", maintain_order=True) if form.measure is None else [table]
-    for part in several:
-        measure = form.measure or Measure.of(part["metric"][0])
+    measures = [form.measure or Measure.of(part["metric"][0]) for part in several]
+    for part, measure in zip(several, measures, strict=True):
         if keys:
             part = groups.join(part, on=keys, how="left", nulls_equal=True, maintain_order="left")
         column = _estimates(part, form, _title(measure))
@@ -259,7 +359,7 @@ def _of_long(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]:
             column = column._replace(best=(values == end).fill_null(value=False).to_list())
         columns.append(column)
     notes = ["Bold: best."] if any(any(column.best) for column in columns) else []
-    return columns, notes
+    return columns, notes + _meanings(measures)
 
 
 def _of_board(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]:
@@ -273,15 +373,16 @@ def _of_board(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]
     columns = [_names(table, key) for key in [*groups, "rank", entry]]
     notes = ["Bold: best."]
     if "tied_with_best" in table.columns:
-        tied = table["tied_with_best"].fill_null(value=False).to_list()
-        column = column._replace(tied=tied)
+        tied = pl.col("tied_with_best").fill_null(value=False)
+        several = tied.sum().over(groups) if groups else tied.sum()  # the best is tied with itself
+        column = column._replace(tied=table.select(tied & (several > 1)).to_series().to_list())
         sets = table.select("rank_set_lower", "rank_set_upper").rows()
         ranks = ["—" if one is None else _span(one, other) for one, other in sets]
-        notes.append(f"{_TIED}: {sum(tied):,} of {len(tied):,} are not told apart from the best.")
+        notes += [_TIED_NOTE] * any(column.tied)
         last = table["rank_set_upper"].to_list()
         possible = Column("possible ranks", ranks, is_number=True, values=last)
-        return [*columns, column, possible], notes
-    return [*columns, column], notes
+        return [*columns, column, possible], notes + _meanings([measure])
+    return [*columns, column], notes + _meanings([measure])
 
 
 def _span(first: int, last: int) -> str:
@@ -294,15 +395,12 @@ def _of_pairs(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]
     keys = [*form.keys(table), *several, "left", "right"]
     measure = Measure.of(table["metric"][0])
     of = "" if several else f" in {_title(measure)}"
+    notes = [] if several else _meanings([measure])
     columns = [_names(table, key) for key in keys]
     columns.append(_estimates(table, form, f"right {MINUS} left{of}"))
     p_values = table["p_adjusted"] if "p_adjusted" in table.columns else None
     if p_values is None:
-        return columns, []
+        return columns, notes
     texts = [*map(p_value, p_values)]
     columns.append(Column("adjusted p", texts, is_number=True, values=p_values.to_list()))
-    found = int((p_values < 0.05).sum())
-    tests = len(p_values) - p_values.null_count()
-    return columns, [
-        f"{found:,} of {tests:,} pairs differ{'s' * (found == 1)} (adjusted p < 0.05)."
-    ]
+    return columns, notes

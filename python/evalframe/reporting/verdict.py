@@ -209,10 +209,10 @@ def _below(
 def _winner(left: str, right: str, delta: float, measure: Measure) -> str:
     if measure.direction == "none":
         more = "higher" if delta > 0 else "lower"
-        return f"{right} has a {more} {measure.short} than {left}."
+        return f"{right} has a {more} {cut(measure.spoken)} than {left}."
     better = (delta > 0) == (measure.direction == "maximize")
     first, second = (right, left) if better else (left, right)
-    return f"{first} is better than {second} in {measure.short}."
+    return f"{first} is better than {second} in {cut(measure.spoken)}."
 
 
 def _of_estimates(table: pl.DataFrame, form: Form, cluster: str | None) -> str:
@@ -232,7 +232,7 @@ def _of_estimates(table: pl.DataFrame, form: Form, cluster: str | None) -> str:
         end = values.min() if measure.direction == "minimize" else values.max()
         names = here.filter(values == end)[keys[0]].to_list()
         if len(keys) == 1 and len(names) == 1 and measure.direction != "none":
-            best.setdefault(_named(names[0]), []).append(measure.short)
+            best.setdefault(_named(names[0]), []).append(cut(measure.spoken))
     if not best or len(best) > 3:
         return _NO_TESTS.capitalize()
     told = [
