@@ -88,7 +88,7 @@ from evalframe.replication.bayes_factors.expressions import (
     log_bayes_factor_u as log_bayes_factor_u,
     log_bayes_factor_variance_ratio as log_bayes_factor_variance_ratio,
 )
-from evalframe.reporting.paper import show as show
+from evalframe.reporting.showing import show as show
 from evalframe.resample.methods import (
     Bootstrap as Bootstrap,
     Jackknife as Jackknife,

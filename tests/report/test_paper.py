@@ -105,6 +105,9 @@ def test_names_are_escaped_for_each_format():
     assert r"\[\*a\_1\*]\|$x$ & \\b{} &lt;script>" in table.markdown()
     assert "<script" not in table.html()
     assert "&lt;script&gt;" in table.html()
+    long = ef.show(BOARD.with_columns(model=pl.Series(["x" * 9_999, "x" * 10_000])))
+    assert f"{'x' * 40}…{'x' * 19} (2)    0.800 a" in str(long)
+    assert all("x" * 60 not in text for text in (long.latex(), long.markdown(), long._repr_html_()))
     hidden = ef.show(RESULT.with_columns(model=pl.lit("a\u202eb\nc")).head(1))
     assert lines(hidden)[2].startswith("a\\u202eb c ")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -12,6 +12,7 @@ from evalframe.core.choices import check_level
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.typing import Frame
 from evalframe.reporting.names import p_value
+from evalframe.reporting.paper import Column, as_markdown, as_text
 
 _DETAILS = ("n_missing", "n_clusters", "drop_rate", "std_error")
 """Columns that say nothing when all zero, and that make room, in this order, in narrow tables."""
@@ -21,20 +22,6 @@ _CENTRES = ("estimate", "delta")
 _NULL = "-"
 _GAP = "..."
 _LARGE = 1e7
-
-
-class Column(NamedTuple):
-    """A column of text: its head and its cells, numbers to the right."""
-
-    title: str
-    cells: list[str]
-    is_number: bool = False
-
-    def aligned(self) -> list[str]:
-        """Head and cells, all of one width."""
-        lines = [self.title, *self.cells]
-        width = max(map(len, lines))
-        return [line.rjust(width) if self.is_number else line.ljust(width) for line in lines]
 
 
 def render(
@@ -96,13 +83,13 @@ def render(
             column.cells.insert(gap, _GAP)
 
     draw = as_markdown if markdown else as_text
-    lines = draw(columns)
+    lines = draw(columns.values())
     hidden: list[str] = []
     for name in _DETAILS:
         if width is not None and len(lines[1]) > width and name in columns:
             del columns[name]
             hidden.append(name)
-            lines = draw(columns)
+            lines = draw(columns.values())
 
     captions = []
     if level is not None and {"lower", "upper"} <= set(rows.columns):
@@ -215,30 +202,6 @@ def show_once(keys: Sequence[list[str]], gap: int | None) -> None:
                 cells[row] = ""
 
 
-def as_text(columns: Mapping[str, Column]) -> list[str]:
-    """Lines of aligned text."""
-    head, *body = zip(*(column.aligned() for column in columns.values()), strict=True)
-    rule = ["-" * len(title) for title in head]
-    return ["  ".join(cells).rstrip() for cells in (head, rule, *body)]
-
-
-def as_markdown(columns: Mapping[str, Column]) -> list[str]:
-    """Lines of a Markdown table."""
-    escaped = [
-        column._replace(
-            title=column.title.replace("|", r"\|"),
-            cells=[cell.replace("|", r"\|") for cell in column.cells],
-        )
-        for column in columns.values()
-    ]
-    head, *body = zip(*(column.aligned() for column in escaped), strict=True)
-    rule = [
-        "-" * max(len(title) - 1, 1) + ":" if column.is_number else "-" * len(title)
-        for title, column in zip(head, escaped, strict=True)
-    ]
-    return [f"| {' | '.join(cells)} |" for cells in (head, rule, *body)]
-
-
 LINES = 60
 """Rows of a table for a terminal at most; Markdown has all."""
 
@@ -296,11 +259,11 @@ def wide_table(
     filled = [name for name in shown if table[name].null_count() < table.height]
     columns |= {name: _figures(table, name, shown[name], digits) for name in filled}
     draw = as_markdown if markdown else as_text
-    lines, hidden = draw(columns), []
+    lines, hidden = draw(columns.values()), []
     for name in reversed(filled[1:]):
         if width is not None and len(lines[1]) > width:
             hidden.append(columns.pop(name).title)
-            lines = draw(columns)
+            lines = draw(columns.values())
     captions = []
     if level is not None and any(column.title.endswith("]") for column in columns.values()):
         captions.append(f"{100 * level:g}% intervals in brackets.")

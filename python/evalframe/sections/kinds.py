@@ -12,13 +12,14 @@ from evalframe import plot
 from evalframe.core.errors import EvalframeError, MissingExtraError
 from evalframe.reporting.names import number, visible
 from evalframe.reporting.page import Section
-from evalframe.reporting.paper import Table, show
 from evalframe.reporting.results import form_of
+from evalframe.reporting.showing import show
 from evalframe.sections.method import left_out, methods, of_metrics
 from evalframe.sections.plain import plain
 
 if TYPE_CHECKING:
     from evalframe.plot.theme import Chart
+    from evalframe.reporting.paper import Table
 
 _METRICS = 6
 """Metrics of a main table at most; a second table has all."""

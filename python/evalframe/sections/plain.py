@@ -7,7 +7,8 @@ from collections.abc import Collection, Sequence
 import polars as pl
 
 from evalframe.reporting.names import cell, digits, p_value, visible
-from evalframe.reporting.paper import ROWS, Column, Table
+from evalframe.reporting.paper import Column, Table
+from evalframe.reporting.showing import ROWS
 
 _ENDS = ("lower", "upper")
 

@@ -17,8 +17,9 @@ from evalframe.core.scan import reading
 from evalframe.jobs.inputs import check_columns, check_found, naming_columns, open_by, open_items
 from evalframe.jobs.selective.from_run import check_files
 from evalframe.jobs.selective.records import CORRECT
-from evalframe.reporting.table import Column as Shown
-from evalframe.reporting.table import as_text, numbers
+from evalframe.reporting.paper import Column as Shown
+from evalframe.reporting.paper import as_text
+from evalframe.reporting.table import numbers
 from evalframe.selective.calibration_error import expected_calibration_error
 from evalframe.selective.calibrators import trainer
 from evalframe.selective.calibrators import training as sound_features
@@ -251,4 +252,4 @@ def _table(artifact: Mapping[str, Any], of_training: _Scores) -> list[str]:
         values = pl.Series(when, [scores.get((name, when)) for name in names], dtype=pl.Float64)
         if values.null_count() < len(values):
             columns[when] = numbers(values, 4)
-    return as_text(columns)
+    return as_text(columns.values())

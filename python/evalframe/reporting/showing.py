@@ -1,0 +1,202 @@
+"""`ef.show`: results as tables for people, with a verdict and notes about what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+from evalframe.core.errors import ParameterError
+from evalframe.core.frames import any_frame
+from evalframe.core.tables import lazy
+from evalframe.core.typing import Frame
+from evalframe.reporting.names import MINUS, Measure, cell, digits, p_value, visible
+from evalframe.reporting.paper import TIED, Column, Table
+from evalframe.reporting.results import Form, form_of
+from evalframe.reporting.table import check_numbers
+from evalframe.reporting.verdict import verdict
+
+if TYPE_CHECKING:
+    from evalframe.core.typing import Direction
+
+ROWS = 200
+"""Rows of a table at most."""
+
+_BETTER: dict[Direction, str] = {"minimize": "↓", "maximize": "↑", "none": ""}
+
+
+@any_frame
+def show(result: Frame, *, level: float | None = None, cluster: str | None = None) -> Table:
+    """A result as a table for people, one row for each system and one column for each metric.
+
+    Its verdict says in words which system is best, what is tied with it, and which differences
+    cannot be told apart. It is made of tests alone: `tied_with_best` and adjusted p-values.
+
+    Args:
+        result: The result of `ef.evaluate`, `ef.finish`, `ef.compare`, `ef.rank`,
+            `ef.survey.leaderboard` or `ef.replication.model_scores`.
+        level: Confidence level of the intervals, to be named: the table does not say it.
+        cluster: What was resampled, such as `question`, to be named, likewise.
+
+    Returns:
+        The table, of the first 200 rows, as its notes say. Notebooks and consoles show it, the
+        first by great_tables if that is installed (`.great_table()`); `.markdown()`, `.latex()`
+        (with the package booktabs) and `.html()` write it. The best of a metric is bold if rows
+        differ by one key and its definition says which way is better; `a` marks what is
+        `tied_with_best`. Notes say what was left out.
+
+    Raises:
+        MissingColumnsError: The table lacks the columns of these results.
+        ParameterError: It has no rows.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> loss = {"a": [0, 0, 0, 1, 0, 0], "b": [1, 1, 1, 1, 1, 0], "c": [0, 0, 1, 0, 0, 0]}
+        >>> items = pl.DataFrame(loss).with_row_index("item")
+        >>> items = items.unpivot(index="item", variable_name="model", value_name="loss")
+        >>> resample = ef.Bootstrap(cluster="item")
+        >>> board = ef.rank(items, ef.selective_risk(), between="model", resample=resample)
+        >>> ef.show(board).verdict
+        'Two of three models are tied with the best.'
+    """
+    check_numbers(0, level)
+    table = lazy(result).collect()
+    form = form_of(table, "ef.show takes")
+    if table.is_empty():
+        raise ParameterError("ef.show: the table has no rows")
+    shown = table.head(ROWS)
+    if form.value == "delta":
+        columns, notes = _of_pairs(shown, form)
+    else:
+        columns, notes = (_of_board if "rank" in table.columns else _of_long)(shown, form)
+    if form.ends(shown)[1].null_count() < len(shown):
+        what = "Intervals" if level is None else f"{100 * level:g}% intervals"
+        notes.insert(0, f"{what} in brackets.")
+    if len(shown) < len(table):
+        notes.insert(0, f"The first {len(shown):,} of {len(table):,} rows.")
+    return Table(columns, [*notes, *_left_out(table)], verdict(table, cluster=cluster))
+
+
+_COUNTED = {
+    "n_missing": "Rows without a value",
+    "n_units_missing": "Units without a value",
+    "n_findings_without_data": "Findings without data",
+    "n_studies_without_data": "Studies without data",
+    "n_other_context": "Rows with another amount of context",
+}
+_SHARES = {
+    "parse_rate": "of the responses of a row could not be read",
+    "drop_rate": "of the replicates of an estimate are undefined",
+    "pas_drop_rate": "of the replicates of an estimate are undefined",
+}
+"""Columns that say what was left out, with words for it."""
+
+
+def _left_out(table: pl.DataFrame) -> list[str]:
+    """Notes about what the estimates are without, at most for each."""
+    notes = []
+    for name, what in _COUNTED.items():
+        if name in table.columns and (most := _most(table[name])):
+            notes.append(f"{what} are left out: {'' if len(table) == 1 else 'up to '}{most:,.0f}.")
+    for name, what in _SHARES.items():
+        if name in table.columns:
+            share = 1 - table[name] if name == "parse_rate" else table[name]
+            if most := _most(share):
+                notes.append(f"Up to {100 * most:.2g}% {what}.")
+    return notes
+
+
+def _most(counts: pl.Series) -> float:
+    return float(counts.fill_nan(None).max() or 0)  # type: ignore[arg-type]
+
+
+def _names(table: pl.DataFrame, key: str) -> Column:
+    """A column of names, each on one line and without hidden characters."""
+    is_number = table.schema[key].is_numeric()
+    values = table[key].to_list() if is_number else []
+    return Column(visible(key), [visible(value) for value in table[key]], is_number, values=values)
+
+
+def _estimates(table: pl.DataFrame, form: Form, title: str) -> Column:
+    """A column of estimates with their intervals."""
+    value, lower, upper = form.ends(table)
+    known = value.drop_nulls().to_list() or [0.0]
+    decimals = digits(((upper - lower) / 2).to_list(), max(known) - min(known))
+    cells = [cell(*each, decimals) for each in zip(value, lower, upper, strict=True)]
+    return Column(title, cells, is_number=True, values=value.to_list())
+
+
+def _title(measure: Measure) -> str:
+    """The name of a metric, and which way is better."""
+    return f"{measure.spoken} {_BETTER[measure.direction]}".rstrip()
+
+
+def _meanings(measures: Iterable[Measure]) -> list[str]:
+    """What metrics are in words, as far as their names do not say it."""
+    return [f"{m.spoken}: {m.phrase}." for m in measures if m.phrase and m.title != m.phrase]
+
+
+def _of_long(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]:
+    """A row for each combination of keys, a column for each metric."""
+    keys = form.keys(table)
+    groups = table.select(keys).unique(maintain_order=True) if keys else pl.DataFrame(height=1)
+    columns = [_names(groups, key) for key in keys]
+    comparable = sum(table[key].n_unique() > 1 for key in keys) == 1
+    several = table.partition_by("metric", maintain_order=True) if form.measure is None else [table]
+    measures = [form.measure or Measure.of(part["metric"][0]) for part in several]
+    for part, measure in zip(several, measures, strict=True):
+        if keys:
+            part = groups.join(part, on=keys, how="left", nulls_equal=True, maintain_order="left")
+        column = _estimates(part, form, _title(measure))
+        values = form.ends(part)[0]
+        if comparable and measure.direction != "none":
+            end = values.max() if measure.direction == "maximize" else values.min()
+            column = column._replace(best=(values == end).fill_null(value=False).to_list())
+        columns.append(column)
+    notes = ["Bold: best."] if any(any(column.best) for column in columns) else []
+    return columns, notes + _meanings(measures)
+
+
+def _of_board(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]:
+    """A row for each entry, with its rank and the ranks that it may have."""
+    entry, *groups = form.keys(table)
+    if not groups:
+        table = table.sort("rank", nulls_last=True, maintain_order=True)
+    measure = form.measure or Measure.of(table["metric"][0])
+    best = (table["rank"] == 1).fill_null(value=False).to_list()
+    column = _estimates(table, form, _title(measure))._replace(best=best)
+    columns = [_names(table, key) for key in [*groups, "rank", entry]]
+    notes = ["Bold: best."]
+    if "tied_with_best" in table.columns:
+        tied = pl.col("tied_with_best").fill_null(value=False)
+        several = tied.sum().over(groups) if groups else tied.sum()  # the best is tied with itself
+        column = column._replace(tied=table.select(tied & (several > 1)).to_series().to_list())
+        sets = table.select("rank_set_lower", "rank_set_upper").rows()
+        ranks = ["—" if one is None else _span(one, other) for one, other in sets]
+        notes += [TIED] * any(column.tied)
+        last = table["rank_set_upper"].to_list()
+        possible = Column("possible ranks", ranks, is_number=True, values=last)
+        return [*columns, column, possible], notes + _meanings([measure])
+    return [*columns, column], notes + _meanings([measure])
+
+
+def _span(first: int, last: int) -> str:
+    return str(first) if first == last else f"{first}\N{EN DASH}{last}"
+
+
+def _of_pairs(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]:
+    """A row for each pair, with its difference and adjusted p-value."""
+    several = ["metric"] if table["metric"].n_unique() > 1 else []
+    keys = [*form.keys(table), *several, "left", "right"]
+    measure = Measure.of(table["metric"][0])
+    of = "" if several else f" in {_title(measure)}"
+    notes = [] if several else _meanings([measure])
+    columns = [_names(table, key) for key in keys]
+    columns.append(_estimates(table, form, f"right {MINUS} left{of}"))
+    p_values = table["p_adjusted"] if "p_adjusted" in table.columns else None
+    if p_values is None:
+        return columns, notes
+    texts = [*map(p_value, p_values)]
+    columns.append(Column("adjusted p", texts, is_number=True, values=p_values.to_list()))
+    return columns, notes
