@@ -38,25 +38,6 @@
     search.hidden = false;
   }
 
-  // A phone has panels below each other, and no column of numbers beside a chart.
-  const phone = matchMedia("(max-width: 640px)");
-  const narrowed = (node) => {
-    if (node.hconcat) [node.vconcat, node.hconcat] = [node.hconcat];
-    if (node.concat) node.columns = 1;
-    if (typeof node.width === "number") {
-      const width = Math.min(node.width, Math.max(140, innerWidth - 250));
-      if (node.height === node.width) node.height = width;
-      node.width = width;
-    }
-    if (node.layer) {
-      node.layer = node.layer.filter(
-        (each) => each.mark?.type !== "text" || each.encoding?.x?.value === undefined,
-      );
-    }
-    for (const parts of [node.concat, node.vconcat, node.layer]) parts?.forEach(narrowed);
-    return node;
-  };
-
   const refuse = async (uri) => {
     throw new Error(`a report loads nothing, and not ${uri}`);
   };
@@ -67,20 +48,61 @@
     renderer: "svg",
     loader: { load: refuse, sanitize: refuse },
   };
+
+  // A phone has panels, names of colours and halves of titles below each other, no column of
+  // numbers beside a chart, and charts as wide as it is.
+  const phone = matchMedia("(max-width: 640px)");
+  const LEAST = 140;
+  function* nodes(node) {
+    yield node;
+    for (const parts of [node.concat, node.vconcat, node.layer]) {
+      for (const part of parts ?? []) yield* nodes(part);
+    }
+  }
+  const isColumn = (layer) => layer.mark?.type === "text" && layer.encoding?.x?.value !== undefined;
+  const stacked = (spec) => {
+    for (const node of nodes(spec)) {
+      if (node.hconcat) [node.vconcat, node.hconcat] = [node.hconcat];
+      if (node.concat) node.columns = 1;
+      if (node.layer) node.layer = node.layer.filter((layer) => !isColumn(layer));
+      const x = node.encoding?.x;
+      for (const named of [x, x?.axis]) {
+        if (typeof named?.title === "string") named.title = named.title.split(" · ");
+      }
+    }
+    spec.config.legend = { ...spec.config.legend, columns: 1 };
+    return spec;
+  };
+  const narrowed = (spec, excess) => {
+    const sized = [...nodes(spec)].filter((node) => typeof node.width === "number");
+    const width = Math.max(LEAST, Math.max(...sized.map((node) => node.width)) - excess);
+    for (const node of sized) {
+      if (node.height === node.width) node.height = Math.min(node.height, width);
+      node.width = Math.min(node.width, width);
+    }
+    return spec;
+  };
+
+  const drawn = async (figure, spec) => {
+    const live = figure.querySelector(".live");
+    const embedded = (each) => vegaEmbed(live, structuredClone(each), options);
+    await embedded(phone.matches ? stacked(spec) : spec);
+    const excess = live.querySelector("svg").width.baseVal.value - figure.clientWidth;
+    if (phone.matches && excess > 0) await embedded(narrowed(spec, excess));
+    figure.classList.add("drawn");
+  };
   const text = document.getElementById("specs").textContent;
   const draw = async () => {
-    let drawn = 0;
+    let number = 0;
     for (const [name, spec] of Object.entries(JSON.parse(text))) {
-      const figure = document.getElementById(name);
       try {
-        await vegaEmbed(figure.querySelector(".live"), phone.matches ? narrowed(spec) : spec, options);
-        figure.classList.add("drawn");
-        drawn += 1;
+        await drawn(document.getElementById(name), spec);
+        number += 1;
       } catch (error) {
         console.error(`${name} is not drawn`, error);
       }
     }
-    document.documentElement.dataset.drawn = drawn;
+    document.documentElement.dataset.drawn = number;
   };
   phone.addEventListener("change", draw);
   await draw();
