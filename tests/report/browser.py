@@ -25,14 +25,12 @@ class Browser:
     """One tab: what it was told, and what it reported since it was last asked."""
 
     def __init__(self, socket):
-        self._socket, self._number, self._events = socket, 0, []
+        self._socket, self._number, self._events, self._session = socket, 0, [], {}
         target = self.tell("Target.createTarget", url="about:blank")["targetId"]
         session = self.tell("Target.attachToTarget", targetId=target, flatten=True)
         self._session = {"sessionId": session["sessionId"]}
         for domain in ("Page", "Runtime", "Log", "Network", "Accessibility"):
             self.tell(f"{domain}.enable")
-
-    _session = {}
 
     def tell(self, method, **params):
         """The answer to a command."""
@@ -85,9 +83,7 @@ class Browser:
 
     def requests(self):
         """Addresses that were asked for since the page was opened."""
-        return [
-            event["params"]["request"]["url"] for event in self._events_of("requestWillBeSent")
-        ]
+        return [event["params"]["request"]["url"] for event in self._events_of("requestWillBeSent")]
 
     def complaints(self):
         """Errors and warnings since the page was opened."""
