@@ -9,8 +9,9 @@ import polars as pl
 import pytest
 
 import evalframe as ef
+from evalframe.core import progress
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.resample import methods, replicates
+from evalframe.resample import replicates
 
 ITEMS = pl.DataFrame(
     {
@@ -189,8 +190,8 @@ def test_progress_shows_on_a_terminal_and_only_there(monkeypatch):
         def isatty(self):
             return True
 
-    monkeypatch.setattr(methods, "_PATIENCE", 0.0)
-    for stream, expected in ((Terminal(), "bootstrap: 50 of 50"), (io.StringIO(), "")):
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    for stream, expected in ((Terminal(), "\rbootstrap: 4%|"), (io.StringIO(), "")):
         monkeypatch.setattr(sys, "stderr", stream)
         ef.evaluate(ITEMS, ef.aurc(), resample=BOOTSTRAP)
         assert expected in stream.getvalue()

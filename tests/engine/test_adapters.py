@@ -14,11 +14,11 @@ import polars as pl
 import pytest
 
 import evalframe as ef
+from evalframe.core import progress
 from evalframe.core.errors import ParameterError
 from evalframe.engine.executors import OnExecutor, environment
 from evalframe.engine.opening import opened
 from evalframe.engine.protocol import Counted, EngineError, Task, TaskError, modules_of, run, tree
-from evalframe.resample import methods
 
 
 def test_results_come_back_in_the_order_of_items(engine):
@@ -103,24 +103,25 @@ def test_a_terminal_shows_what_was_read_how_fast_and_what_was_begun_again(monkey
             for place, made in super().stream(task, items):
                 yield place, made._replace(tries=3)
 
-    monkeypatch.setattr(methods, "_PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
     shown, quiet, file = Terminal(), Terminal(), io.StringIO()
     with ThreadPoolExecutor(1) as pool:
         for stream in (shown, quiet, file):
             monkeypatch.setattr(sys, "stderr", stream)
             read = Task.of("read", partial(Counted, size=5_000_000, rows=3))
-            with methods.silent() if stream is quiet else nullcontext():
-                methods.tell("two files")
+            with progress.silent() if stream is quiet else nullcontext():
+                progress.tell("two files")
                 assert run(Dying(pool, "a pool"), read, [1, 2]) == [1, 2]
-    sentence, _, progress = shown.getvalue().partition("\n")
+    sentence, _, bars = shown.getvalue().partition("\n")
     assert sentence == "two files"
-    assert re.fullmatch(SHOWN, progress.split("\r")[-1])
+    assert re.fullmatch(SHOWN, bars.split("\r")[1])
+    assert not bars.split("\r")[-2].strip()  # and it goes
     assert quiet.getvalue() == file.getvalue() == ""
 
 
 SHOWN = (
-    r"tasks on a pool: 2 of 2 \(read\), 10 MB, [\d,]+ MB/s, [\d,]+ rows/s, "
-    r"4 begun again after a worker died, 0 s left   \n"
+    r"read on a pool: 50%\|.*\| 00:00<00:00, 1 of 2 tasks, 5 MB, [\d,]+ MB/s, [\d,]+ rows/s, "
+    r"2 begun again after a worker died"
 )
 
 

@@ -4,6 +4,7 @@ import os
 import pty
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import polars as pl
@@ -113,24 +114,24 @@ def test_folders_nobody_may_enter(folder, given, output, message):
 
 
 IMPATIENT = """
-import evalframe.resample.methods as progress
+import evalframe.core.progress as progress
 progress._PATIENCE = 0.0
 from evalframe.jobs.cli import main
 main()
 """
 
 
-def test_progress_is_for_terminals(call, folder):
-    call("sample", "data", "--participants", "12")
-    line = [sys.executable, "-c", IMPATIENT, "selective", "--from-run", *["data/run.json"] * 2]
-    line += ["--mode", "few_shot", "--confidence", "token_msp", "--bootstrap", "10"]
-    assert b"10 of 10" in on_terminal(line)
+def test_progress_is_for_terminals(folder):
+    line = [sys.executable, "-c", IMPATIENT, "selective", "items.parquet", "--by", "mode"]
+    line += ["--loss", "abs", "--bootstrap", "10"]
+    assert b"bootstrap: " in on_terminal(line)
     assert on_terminal([*line, "-q", "-o", "out.csv"]) == b""
 
 
 def on_terminal(line):
     """What a program writes to standard error if that is a terminal."""
     ours, theirs = pty.openpty()
+    termios.tcsetwinsize(theirs, (24, 80))
     try:
         subprocess.run(line, check=True, stderr=theirs, stdout=subprocess.DEVNULL)
         os.set_blocking(ours, False)

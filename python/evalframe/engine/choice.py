@@ -16,11 +16,11 @@ import polars as pl
 
 from evalframe.core import kernel
 from evalframe.core.nested import estimates
+from evalframe.core.progress import tell
 from evalframe.core.state import LEVEL
 from evalframe.engine.exact import Job, shuffled
 from evalframe.engine.protocol import Engine, Task, modules_of, run
 from evalframe.engine.states import collected
-from evalframe.resample.methods import tell
 
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound

@@ -21,6 +21,7 @@ import polars as pl
 from evalframe.core.errors import ParameterError
 from evalframe.core.nested import estimates, estimates_of
 from evalframe.core.per import AnyBound, Forest, Per
+from evalframe.core.progress import tell
 from evalframe.core.rows import columns_read
 from evalframe.core.states import Block, States, share
 from evalframe.core.tables import Keys, matched, side_by_side
@@ -29,7 +30,6 @@ from evalframe.engine.protocol import Counted, Engine, Task, modules_of, run, tr
 from evalframe.engine.ranges import OWNER, RANGE, Cuts, Ladder, Piece
 from evalframe.engine.shuffle import Numbered
 from evalframe.engine.states import check_read
-from evalframe.resample.methods import tell
 
 if TYPE_CHECKING:
     from evalframe.engine.shards import Shard, Shards

@@ -26,7 +26,7 @@ import polars as pl
 from evalframe.core.errors import EvalframeError
 from evalframe.core.loading import load
 from evalframe.core.per import AnyBound, Per
-from evalframe.resample.methods import reporter
+from evalframe.core.progress import bar
 
 if TYPE_CHECKING:
     from evalframe.core.metric import Metric
@@ -200,42 +200,43 @@ def _beside(modules: Sequence[str]) -> Iterator[tuple[str, str]]:
 def run(engine: Engine, task: Task, items: Sequence[Any]) -> list[Any]:
     """The results of a task in the order of the items; `TaskError` at the first that failed.
 
-    How far it is shows on a terminal.
+    A bar shows how far it is, in a terminal or a notebook.
     """
     results: list[Any] = [None] * len(items)
-    progress = _progress(engine, task)
-    with closing(engine.stream(task, items)) as stream:
+    read = _Read(time.monotonic())
+    shown = bar(f"{task.name} on {engine.name}")
+    with shown as report, closing(engine.stream(task, items)) as stream:
         for done, (place, made) in enumerate(stream, 1):
             if made.kind != "ok":
                 raise TaskError(_told(task, items[place], made))
             results[place] = made.value
-            progress(done, len(items), made)
+            read = read.after(made)
+            report(done, len(items), f"{done:,} of {len(items):,} tasks{read}")
     return results
 
 
-def _progress(engine: Engine, task: Task) -> Callable[[int, int, Made], None]:
-    """Shows what has been done and read, how fast, and what dead workers left to others.
+class _Read(NamedTuple):
+    """What has been read since a time, and how often dead workers left a task to others."""
 
-    It is called with the numbers of finished and of all items, and what came last.
-    """
-    started = time.monotonic()
-    report = reporter(f"tasks on {engine.name}")
-    rows = size = again = 0
+    start: float
+    rows: int = 0
+    size: int = 0
+    again: int = 0
 
-    def progress(done: int, total: int, made: Made) -> None:
-        nonlocal rows, size, again
-        rows, size, again = rows + made.rows, size + made.size, again + made.tries - 1
-        seconds = max(time.monotonic() - started, 1e-9)
-        more = {
-            f" ({task.name})": True,
-            f", {size / 1e6:,.0f} MB": size,
-            f", {size / 1e6 / seconds:,.0f} MB/s": size,
-            f", {rows / seconds:,.0f} rows/s": rows,
-            f", {again:,} begun again after a worker died": again,
+    def after(self, made: Made) -> _Read:
+        """The same after another task."""
+        rows, size = self.rows + made.rows, self.size + made.size
+        return self._replace(rows=rows, size=size, again=self.again + made.tries - 1)
+
+    def __str__(self) -> str:
+        seconds = max(time.monotonic() - self.start, 1e-9)
+        told = {
+            f", {self.size / 1e6:,.0f} MB": self.size,
+            f", {self.size / 1e6 / seconds:,.0f} MB/s": self.size,
+            f", {self.rows / seconds:,.0f} rows/s": self.rows,
+            f", {self.again:,} begun again after a worker died": self.again,
         }
-        report(done, total, "".join(text for text, is_said in more.items() if is_said))
-
-    return progress
+        return "".join(text for text, is_said in told.items() if is_said)
 
 
 def tree(engine: Engine, task: Task, parts: Sequence[Any], arity: int = 16) -> Any:

@@ -39,9 +39,9 @@ from evalframe.resample.pools import BATCH, BOARD, Boards, Pool, cluster_columns
 from evalframe.resample.strata import text_of
 
 if TYPE_CHECKING:
+    from evalframe.core.progress import Progress
     from evalframe.core.segments import Bools, Floats, Ints
     from evalframe.core.states import States
-    from evalframe.resample.methods import Progress
     from evalframe.resample.pools import Source
 
 _HELD = 1 << 22

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
+from evalframe.core.progress import tell
 from evalframe.engine.clusters import COUNT, Asked, Bucket, Clusters, clusters_of, distinct_tables
 from evalframe.engine.protocol import Engine, run
 from evalframe.engine.replicate_sums import Columns
@@ -27,7 +28,7 @@ from evalframe.resample.contraction import GROUP
 from evalframe.resample.draws import check_text
 from evalframe.resample.intervals import INTERVALS
 from evalframe.resample.levels import lone_terms, with_levels
-from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known, tell
+from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known
 from evalframe.resample.pools import Boards, Pool, cluster_columns, pools
 from evalframe.resample.uncertainty import number_groups, spread
 

@@ -19,11 +19,11 @@ import polars as pl
 from evalframe.core import remote
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.core.files import check_replaceable, check_within, replacing, replacing_all, together
+from evalframe.core.progress import silent
 from evalframe.jobs.console import refuse_silence, say, terminal_width
 from evalframe.jobs.family import Family, Outcome, Place, family_of, reader_of
 from evalframe.jobs.inputs import check_columns, has_logs, naming_columns
 from evalframe.reporting.table import render
-from evalframe.resample.methods import silent
 
 if TYPE_CHECKING:
     from evalframe.jobs.rows import Workers

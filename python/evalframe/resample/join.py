@@ -14,12 +14,14 @@ import polars as pl
 
 from evalframe.core import tables
 from evalframe.core.errors import ParameterError
+from evalframe.core.progress import bar, within
 from evalframe.core.states import CLUSTER
 from evalframe.resample import draws, intervals
 from evalframe.resample.contraction import GROUP
-from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known, reporter
+from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known
 
 if TYPE_CHECKING:
+    from evalframe.core.progress import Progress
     from evalframe.core.segments import Floats
     from evalframe.core.tables import Keys
 
@@ -64,10 +66,14 @@ def spread_of_rows(
             f"{exprs[0].meta.output_name()!r} does not. Use ef.Bootstrap with another interval"
         )
     clusters = owned[CLUSTER].to_numpy()
-    values = replicates(method, rows, exprs, count)
     left_out = None
-    if intervals.INTERVALS[method.interval].needs == "groups":
-        left_out = replicates(method, rows, exprs, count, jackknife=True)
+    further = draws.GROUPS if intervals.INTERVALS[method.interval].needs == "groups" else 0
+    with bar("bootstrap") as report:
+        progress = method.progress or report
+        values = replicates(method, rows, exprs, count, within(progress, 0, further))
+        if further:
+            progress = within(progress, method.n, 0)
+            left_out = replicates(method, rows, exprs, count, progress, jackknife=True)
     parts = []
     for number, expr in enumerate(exprs):
         result = points.filter(pl.col("metric") == expr.meta.output_name())
@@ -85,6 +91,7 @@ def replicates(
     rows: pl.DataFrame,
     exprs: Sequence[pl.Expr],
     groups: int,
+    progress: Progress,
     *,
     jackknife: bool = False,
 ) -> Floats:
@@ -96,7 +103,6 @@ def replicates(
     ]
     each = draws.GROUPS if jackknife else method.n
     values = np.full((len(exprs), each, groups), np.nan)
-    progress = method.progress or reporter("bootstrap")
     # Poisson weights belong to clusters, so that groups with other clusters share a table of them.
     mixed = method.draws == "poisson"
     clusters = rows.select(GROUP, CLUSTER).unique().sort(GROUP, CLUSTER)
@@ -135,7 +141,7 @@ def replicates(
                 values[:, first : first + len(weights)][:, touched == 0.0] = np.nan
             first += len(weights)
             done += len(weights) * len(pool)
-            progress(done, total)
+            progress(each * done // total, each)
     return values
 
 

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, SupportsIndex, TypeAlias
 
@@ -16,18 +11,12 @@ from evalframe.core.errors import Argument, ParameterError
 if TYPE_CHECKING:  # the command line reads this module without polars
     import polars as pl
 
+    from evalframe.core.progress import Progress
     from evalframe.core.typing import IntoExpr
 
 # The names of `intervals.INTERVALS`, for type checkers and without loading it.
 Interval: TypeAlias = Literal["percentile", "basic", "normal", "bca", "expanded", "expanded_bca"]
 Draws: TypeAlias = Literal["reference", "counter", "poisson"]
-Progress: TypeAlias = Callable[[int, int], None]
-
-_PATIENCE = 2.0
-"""Seconds before progress is shown."""
-
-_PAUSE = 0.2
-"""Seconds until it is shown again."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,8 +72,8 @@ class Bootstrap:
             seed, replicate and slot, independent of chunks and order. `poisson`: Poisson(1)
             weights, each a hash of seed, replicate and cluster id, also independent of the other
             clusters, hence for shards that are resampled separately. Ids are integers or text.
-        progress: Called with the numbers of finished and of all replicates; by default long runs
-            report on a terminal.
+        progress: Called with the numbers of finished and of all replicates, those without some
+            clusters included; by default long runs show a bar in a terminal or a notebook.
 
     Raises:
         ParameterError: A value lies outside its domain.
@@ -243,49 +232,3 @@ def _some_unknown(clusters: pl.Series) -> bool:
         fields = clusters.struct.unnest()
         return clusters.has_nulls() or any(_some_unknown(field) for field in fields)
     return clusters.has_nulls() or bool(clusters.dtype.is_float() and clusters.is_nan().any())
-
-
-_SILENT: ContextVar[bool] = ContextVar("silent", default=False)
-
-
-@contextmanager
-def silent() -> Iterator[None]:
-    """Show nothing of what is done while a block runs, be there a terminal or not."""
-    token = _SILENT.set(True)
-    try:
-        yield
-    finally:
-        _SILENT.reset(token)
-
-
-def _is_shown() -> bool:
-    return not _SILENT.get() and sys.stderr.isatty()
-
-
-def tell(words: str) -> None:
-    """Show a sentence about what is done, on a terminal."""
-    if _is_shown():
-        sys.stderr.write(f"{words}\n")
-
-
-def reporter(what: str) -> Callable[..., None]:
-    """A callback that shows the progress of long work, after two seconds, on a terminal.
-
-    It is called with the numbers of what is done and of all, and perhaps more to say.
-    """
-    started = time.monotonic()
-    due = started + _PATIENCE
-
-    def report(done: int, total: int, more: str = "") -> None:
-        nonlocal due
-        now = time.monotonic()
-        is_end = done >= total and due > started + _PATIENCE
-        if not _is_shown() or (now < due and not is_end):
-            return
-        due = now + _PAUSE
-        left = (now - started) * (total - done) / max(done, 1)
-        end = "\n" if done >= total else ""
-        sys.stderr.write(f"\r{what}: {done:,} of {total:,}{more}, {left:.0f} s left   {end}")
-        sys.stderr.flush()
-
-    return report

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 
 from evalframe.core.errors import Argument, ParameterError
+from evalframe.core.progress import Progress, within
 from evalframe.core.states import CLUSTER, States
 from evalframe.resample import draws, intervals
 from evalframe.resample.contraction import GROUP
 from evalframe.resample.levels import drawn_of
-from evalframe.resample.methods import Bootstrap, reporter
 from evalframe.resample.nested import contract
 from evalframe.resample.pools import BATCH, BOARD, Boards, Pool, Source, cluster_columns, pools
 from evalframe.resample.replicates import replicates
@@ -29,6 +29,7 @@ from evalframe.resample.units import apart, shared_units
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound
     from evalframe.core.segments import Bools, Floats, Ints
+    from evalframe.resample.methods import Bootstrap
 
 
 _NUMBERS = ("estimate_left", "estimate_right", "delta", "std_error", "lower", "upper", "p_value")
@@ -120,8 +121,9 @@ def paired_spread(
     is_apart = sides.shared == 0
     parts = [undefined(numbered.filter(is_apart).drop("n_clusters"), metrics, ["n_clusters"])]
     counted = None if matching is None else matching.counted
-    found = [] if is_apart.all() else source(method, states.with_tables(rows), boards, counted)
-    for pool in found:
+    states = states.with_tables(rows)
+    # No name for the pools: they then close their bar as soon as an error leaves the loop.
+    for pool in [] if is_apart.all() else source(method, states, boards, counted):
         place = np.full(len(contents), -1)
         place[pool.groups.to_numpy()] = np.arange(len(pool.groups))
         left, right = place[first[which[0::2]]], place[first[which[1::2]]]
@@ -231,12 +233,14 @@ def _of_pool(
 ) -> Iterator[dict[str, Any]]:
     """Columns of the result for each metric, one number for each pair of groups."""
     points = pool.points()
-    progress = method.progress or reporter("bootstrap of differences")
-    drawn = pool.replicates(progress)
-    left_out, touched = None, None
+    left_out, touched, swapped, first = None, None, None, 0
+    further = 2 * method.n if test == "permutation" else 0
     if intervals.INTERVALS[method.interval].needs != "none":
-        left_out, touched = pool.left_out(method, progress)
-    swapped = _permuted(method, pool, left, right) if test == "permutation" else None
+        left_out, touched = pool.left_out(method, within(pool.progress, 0, method.n + further))
+        first = left_out.shape[1]
+    drawn = pool.replicates(within(pool.progress, first, further))
+    if further:
+        swapped = _permuted(method, pool, left, right, within(pool.progress, first + method.n, 0))
     varying = np.minimum(pool.varying[left], pool.varying[right])
     paths = drawn_of(pool.states)
     for number, bound in enumerate(pool.states.metrics):
@@ -306,7 +310,7 @@ def swaps(method: Bootstrap, clusters: int, side: int) -> draws.Weights:
     return draws.Weights(method.n, 2 * clusters, rows)
 
 
-def _permuted(method: Bootstrap, pool: Pool, left: Ints, right: Ints) -> Floats:
+def _permuted(method: Bootstrap, pool: Pool, left: Ints, right: Ints, progress: Progress) -> Floats:
     """Differences after swapping the sides of random clusters."""
     # Each pair is one group with every cluster twice, as its left and as its right self. A swap
     # moves the weight from one self to the other.
@@ -331,9 +335,13 @@ def _permuted(method: Bootstrap, pool: Pool, left: Ints, right: Ints) -> Floats:
     states = apart(doubled, pl.col(":self"))
     states = states.with_tables([table.drop(":self") for table in states.tables])
     contraction = contract(states, len(left), 2 * clusters)
-    progress = method.progress or reporter("permutation")
     from_left, from_right = (
-        replicates(contraction, swaps(method, clusters, side), progress) for side in (0, 1)
+        replicates(
+            contraction,
+            swaps(method, clusters, side),
+            within(progress, side * method.n, (1 - side) * method.n),
+        )
+        for side in (0, 1)
     )
     permuted: Floats = from_right - from_left
     return permuted

@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
 
+from evalframe.core.progress import Progress, bar
 from evalframe.core.states import CLUSTER, States
 from evalframe.resample.contraction import GROUP, Contraction
 from evalframe.resample.draws import MEMBER, STRATUM, Chunk, Weights, bootstrap_weights, left_out
 from evalframe.resample.levels import check_terms, with_levels
-from evalframe.resample.methods import Bootstrap, Method, Progress, check_enough, check_known
+from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known
 from evalframe.resample.nested import Contractions, contract
 from evalframe.resample.replicates import replicates
 
@@ -53,6 +54,10 @@ class Boards:
     enough: bool = False
 
 
+def _untold(done: int, total: int) -> None:
+    """Progress that nobody is told of."""
+
+
 @dataclass(frozen=True)
 class Pool:
     """Groups that share their draws.
@@ -66,6 +71,7 @@ class Pool:
         weights: How often each of them is drawn; of a bootstrap.
         owned: The clusters of each group, clusters by groups; None if each group has all.
         strata: The stratum of each cluster, if they have one.
+        progress: Told of the replicates that are made.
     """
 
     groups: pl.Series
@@ -76,6 +82,7 @@ class Pool:
     weights: Weights | None
     owned: Floats | None
     strata: Ints | None = None
+    progress: Progress = _untold
 
     @property
     def drawn(self) -> Weights:
@@ -185,14 +192,31 @@ def pools(
     if boards is None or not boards.enough:
         check_enough(drawn.group_by(BOARD).len()["len"], drawn[on[-1]])
     check_terms(method, states, on)
-    for run in _runs(method, drawn, on):
-        run_sizes = sizes.join(run.clusters.select(BOARD).unique(), on=BOARD).sort(BOARD)
-        limit = max(1, BATCH // max(run.replicates, run.total) // len(tables))
-        if run.mixed and len(run_sizes) > 1:
-            limit = min(limit, MIXED)
-        batch = (pl.col(":groups").cum_sum() - pl.col(":groups")) // limit
-        for _, part in run_sizes.group_by(batch.alias(":batch"), maintain_order=True):
-            yield _pool(run, states, cells.join(part.select(BOARD), on=BOARD), on)
+    done, total = 0, cells[GROUP].n_unique()
+    with bar(type(method).__name__.lower()) as report:
+        for run in _runs(method, drawn, on):
+            run_sizes = sizes.join(run.clusters.select(BOARD).unique(), on=BOARD).sort(BOARD)
+            limit = max(1, BATCH // max(run.replicates, run.total) // len(tables))
+            if run.mixed and len(run_sizes) > 1:
+                limit = min(limit, MIXED)
+            batch = (pl.col(":groups").cum_sum() - pl.col(":groups")) // limit
+            for _, part in run_sizes.group_by(batch.alias(":batch"), maintain_order=True):
+                pool = _pool(run, states, cells.join(part.select(BOARD), on=BOARD), on)
+                own = partial(_of_all, report, total, done, len(pool.groups))
+                yield replace(pool, progress=method.progress or own)
+                done += len(pool.groups)
+
+
+def _of_all(
+    report: Callable[[float, float], None],
+    groups: int,
+    before: int,
+    these: int,
+    done: int,
+    total: int,
+) -> None:
+    """Report what is done of these groups as a part of all groups."""
+    report(before + these * done / max(total, 1), groups)
 
 
 class _Run(NamedTuple):

@@ -15,9 +15,9 @@ from evalframe.resample.draws import Chunk, Weights, nudged
 from evalframe.resample.nested import Contractions
 
 if TYPE_CHECKING:
+    from evalframe.core.progress import Progress
     from evalframe.core.segments import Floats
     from evalframe.resample.contraction import Contraction, Weighable
-    from evalframe.resample.methods import Progress
 
 
 CELLS = 1 << 19

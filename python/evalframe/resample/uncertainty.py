@@ -11,12 +11,13 @@ import polars as pl
 
 from evalframe.core.metric import Bound
 from evalframe.core.nested import estimates
+from evalframe.core.progress import Progress, within
 from evalframe.core.tables import NESTED, matched
 from evalframe.resample import draws, intervals, standard_errors
 from evalframe.resample.contraction import GROUP, Contraction
 from evalframe.resample.influence import influences, is_carried
 from evalframe.resample.levels import drawn_of
-from evalframe.resample.methods import Bootstrap, Jackknife, Method, Progress, reporter
+from evalframe.resample.methods import Bootstrap, Jackknife, Method
 from evalframe.resample.nested import Contractions, contract
 from evalframe.resample.pools import Pool, Source, pools
 from evalframe.resample.replicates import moved
@@ -110,22 +111,22 @@ def estimated(method: Method, pool: Pool, points: Floats | None = None) -> Estim
     points = pool.points() if points is None else points
     flat = points.ravel()
     counts: dict[str, Ints | Floats] = {**pool.rows_and_units()}
-    progress = method.progress or reporter(type(method).__name__.lower())
     varying = np.tile(pool.varying, len(metrics))
     drawn = left_out = touched = None
     if isinstance(method, Bootstrap):
-        without = None
+        without, first = None, 0
         if intervals.INTERVALS[method.interval].needs != "none":
-            left_out, touched = pool.left_out(method, progress)
+            left_out, touched = pool.left_out(method, within(pool.progress, 0, method.n))
+            first = left_out.shape[1]
             left_out = where_touched(left_out, touched)
             without = flattened(left_out)
-        drawn = pool.replicates(progress)
+        drawn = pool.replicates(within(pool.progress, first, 0))
         counts |= pool.unit_drop_rate()
         sizes = (np.tile(each, len(metrics)) for each in pool.free)
         sample = intervals.Sample(flat, flattened(drawn), without, *sizes)
         result = intervals.bootstrap_spread(method, sample)
     elif isinstance(method, Jackknife):
-        left_out = moved(pool.contraction, -1.0, progress)
+        left_out = moved(pool.contraction, -1.0, pool.progress)
         everywhere = pool.touched(draws.nudged(pool.clusters, -1.0))
         values = flattened(where_touched(left_out, everywhere))
         result = standard_errors.jackknife_spread(flat, values, method.level, pool.strata)
@@ -134,7 +135,7 @@ def estimated(method: Method, pool: Pool, points: Floats | None = None) -> Estim
             drop_rate=1.0 - defined / np.maximum(np.tile(pool.counts, len(metrics)), 1)
         )
     else:
-        influence = _influence(pool, points, progress)
+        influence = _influence(pool, points)
         owned = None if pool.owned is None else np.tile(pool.owned, len(metrics))
         result = standard_errors.linear_spread(
             flat, flattened(influence), method.level, pool.strata, owned
@@ -146,7 +147,7 @@ def estimated(method: Method, pool: Pool, points: Floats | None = None) -> Estim
     return Estimated(points, spread, drawn, left_out, touched, counts)
 
 
-def _influence(pool: Pool, points: Floats, progress: Progress) -> Floats:
+def _influence(pool: Pool, points: Floats) -> Floats:
     """Derivatives of all metrics by the weights of clusters: metrics by clusters by groups."""
     # If levels form new ones, as those of a hull do, there is no derivative by the chain rule:
     # these metrics are computed anew for each cluster, with its weight nudged up and down.
@@ -166,7 +167,7 @@ def _influence(pool: Pool, points: Floats, progress: Progress) -> Floats:
             assert isinstance(part, Contraction)
             influence[chosen] = influences(part)
         else:
-            influence[chosen] = _slopes(part, points[chosen][:, None], pool.clusters, progress)
+            influence[chosen] = _slopes(part, points[chosen][:, None], pool.clusters, pool.progress)
     return influence
 
 
@@ -179,7 +180,8 @@ def _slopes(
     result = np.full((len(points), clusters, points.shape[-1]), np.nan)
     for step in _STEPS:
         far_below, below, above, far_above = (
-            moved(contraction, k * step, progress) for k in (-2, -1, 1, 2)
+            moved(contraction, k * step, within(progress, i * clusters, (3 - i) * clusters))
+            for i, k in enumerate((-2, -1, 1, 2))
         )
         slope = (8.0 * (above - below) - (far_above - far_below)) / (12.0 * step)
         fourth = far_above + far_below - 4.0 * (above + below) + 6.0 * points

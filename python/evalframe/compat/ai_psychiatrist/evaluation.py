@@ -45,7 +45,7 @@ from evalframe.core.errors import (
 )
 from evalframe.core.frames import any_frame
 from evalframe.core.typing import Frame
-from evalframe.resample.methods import Bootstrap, Progress
+from evalframe.resample.methods import Bootstrap
 from evalframe.selective import oracle
 from evalframe.selective.areas import augrc, augrc_at, aurc, aurc_at
 from evalframe.selective.calibrators import training as sound_calibration
@@ -58,6 +58,7 @@ from evalframe.selective.working_points import achieved_coverage_at, coverage, r
 
 if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr
+    from evalframe.core.progress import Progress
 
 
 _OF = " of "

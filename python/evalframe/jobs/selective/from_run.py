@@ -14,6 +14,7 @@ import polars as pl
 
 from evalframe.core.errors import ContractError, OutputError, ParameterError
 from evalframe.core.files import together
+from evalframe.core.progress import silent
 from evalframe.core.scan import FORMATS, File, reading
 from evalframe.jobs.console import refuse_silence, terminal_width
 from evalframe.jobs.inputs import (
@@ -28,7 +29,6 @@ from evalframe.jobs.run import check_output, versions, write_result
 from evalframe.jobs.selective import Runs
 from evalframe.jobs.selective.run import metrics_report
 from evalframe.reporting.table import render
-from evalframe.resample.methods import silent
 
 if TYPE_CHECKING:
     from evalframe.compat.ai_psychiatrist import Run, RunEvaluation, RunSettings

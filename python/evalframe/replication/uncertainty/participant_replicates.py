@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from evalframe.core.errors import ParameterError
+from evalframe.core.progress import bar
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import By, Frame, IntoExpr
@@ -18,7 +19,7 @@ from evalframe.replication.participants.replicates import REPLICATE, resampled_s
 from evalframe.replication.participants.statistics import participant_statistics
 from evalframe.replication.uncertainty.scores import ENTRY, numbers, with_entries, with_spreads
 from evalframe.resample import intervals
-from evalframe.resample.methods import Bootstrap, reporter
+from evalframe.resample.methods import Bootstrap
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
@@ -86,13 +87,13 @@ def _replicates(
 ) -> dict[str, Floats]:
     """Scores by name, replicates by groups; NaN where a replicate has none."""
     values = {name: np.full((method.n, len(points)), np.nan) for name in SCORES}
-    progress = method.progress or reporter("bootstrap of participants")
-    for chunk in chunks:
-        numbered = with_entries(chunk, points, pipeline.group)
-        index = (numbered[REPLICATE].to_numpy(), numbered[ENTRY].to_numpy())
-        for name in SCORES:
-            values[name][index] = numbers(numbered[name])
-        progress(int(index[0].max(initial=-1)) + 1, method.n)
+    with bar("bootstrap of participants") as report:
+        for chunk in chunks:
+            numbered = with_entries(chunk, points, pipeline.group)
+            index = (numbered[REPLICATE].to_numpy(), numbered[ENTRY].to_numpy())
+            for name in SCORES:
+                values[name][index] = numbers(numbered[name])
+            (method.progress or report)(int(index[0].max(initial=-1)) + 1, method.n)
     return values
 
 

@@ -231,6 +231,7 @@ def bootstrap_moments(
     """
     import numpy as np
 
+    from evalframe.core.progress import bar
     from evalframe.core.states import CLUSTER
     from evalframe.resample.contraction import GROUP
     from evalframe.resample.intervals import Sample
@@ -247,7 +248,8 @@ def bootstrap_moments(
         numbered = table.with_columns(pl.lit(0, dtype=pl.UInt32).alias(GROUP))
     numbered = numbered.with_columns(pl.int_range(pl.len()).over(GROUP).alias(CLUSTER))
     method = Bootstrap(cluster=CLUSTER, n=n, seed=seed)
-    values = replicates(method, numbered, [statistic], len(groups))[0]
+    with bar("bootstrap") as report:
+        values = replicates(method, numbered, [statistic], len(groups), report)[0]
     drawn = np.where(np.isfinite(values), values, np.nan)
     sample = Sample(np.zeros(len(groups)), drawn)
     moments = groups.with_columns(

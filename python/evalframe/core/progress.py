@@ -1,0 +1,95 @@
+"""Progress of long work: one bar in a terminal or a notebook, silence elsewhere."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from multiprocessing import parent_process
+from typing import Any, TypeAlias
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Takes the numbers of what is done and of all."""
+
+_PATIENCE = 1.0
+"""Seconds before a bar is shown."""
+
+_SHOWING = threading.Lock()
+"""Held by who shows a bar, or wants none to be shown."""
+
+
+@contextmanager
+def silent() -> Iterator[None]:
+    """Show nothing of what is done while a block runs, be there a terminal or not."""
+    with ExitStack() as stack:
+        if _SHOWING.acquire(blocking=False):
+            stack.callback(_SHOWING.release)
+        yield
+
+
+def tell(words: str) -> None:
+    """Show a sentence about what is done, where a bar would be shown."""
+    if _is_watched() and not _SHOWING.locked():
+        sys.stderr.write(f"{words}\n")
+
+
+@contextmanager
+def bar(what: str) -> Iterator[Callable[..., None]]:
+    """What shows the progress of long work, once that has taken a second.
+
+    It is called with the numbers of what is done and of all, and perhaps more to say. They need
+    not be whole, and the bar never goes back. Bars within a bar are not shown.
+    """
+    start = time.monotonic()
+    with ExitStack() as stack:
+        is_shown = _is_watched() and _SHOWING.acquire(blocking=False)
+        if is_shown:
+            stack.callback(_SHOWING.release)
+        drawn: Any = None
+
+        def report(done: float, total: float, more: str = "") -> None:
+            nonlocal drawn
+            passed, share = time.monotonic() - start, done / max(total, 1)
+            if drawn is not None:
+                drawn.set_postfix_str(more, refresh=False)
+                drawn.update(max(0.0, share - drawn.n))
+            elif is_shown and passed >= _PATIENCE and share < 1:
+                drawn = stack.enter_context(_drawn(what))
+                drawn.start_t -= passed
+                drawn.n = share
+                drawn.set_postfix_str(more)
+
+        yield report
+
+
+def within(progress: Progress, before: int, after: int) -> Progress:
+    """Progress of a part of some work, by what is done before it and after it."""
+    return lambda done, total: progress(before + done, before + total + after)
+
+
+def _drawn(what: str) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a notebook without widgets has a bar of text
+        from tqdm.auto import tqdm
+    return tqdm(
+        desc=what,
+        total=1.0,
+        leave=False,
+        delay=1e-9,  # not before it knows how far it is
+        mininterval=0.5,
+        miniters=0,
+        dynamic_ncols=True,
+        bar_format="{desc}: {percentage:.0f}%|{bar}| {elapsed}<{remaining}{postfix}",
+    )
+
+
+def _is_watched() -> bool:
+    """True in a terminal or a notebook, but not in a process that works for another one."""
+    if parent_process() is not None:
+        return False
+    shell = sys.modules.get("IPython")
+    kernel = None if shell is None else shell.get_ipython()
+    return sys.stderr.isatty() or (kernel is not None and "IPKernelApp" in kernel.config)
