@@ -91,6 +91,7 @@ HEAVY = {
     "matplotlib",
     "pandas",
     "dask",
+    "tqdm",
 }
 ROOMS = {f"evalframe.{room}" for room in ("jobs", "reporting", "testing", "engine", "plot")}
 
