@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -135,18 +135,19 @@ def joined(address: str | None) -> Iterator[OnRay]:
 def started(workers: int, folder: Path) -> Iterator[OnRay]:
     """Ray on this machine, its files in a folder. Workers import from where we do."""
     path = os.pathsep.join(str(Path(folder).absolute()) for folder in sys.path)
-    with (
-        environment({**_ENVIRONMENT, "PYTHONPATH": path}),
-        _connected(
-            address="local",
-            num_cpus=workers,
-            include_dashboard=False,
-            log_to_driver=False,
-            configure_logging=False,
-            object_store_memory=_STORE,
-            _temp_dir=str(folder),
-        ),
-    ):
+    with environment(_ENVIRONMENT), ExitStack() as stack:
+        with environment({"PYTHONPATH": path}):  # of workers only
+            stack.enter_context(
+                _connected(
+                    address="local",
+                    num_cpus=workers,
+                    include_dashboard=False,
+                    log_to_driver=False,
+                    configure_logging=False,
+                    object_store_memory=_STORE,
+                    _temp_dir=str(folder),
+                )
+            )
         yield OnRay()
 
 
