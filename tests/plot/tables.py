@@ -75,6 +75,10 @@ def agreement(models):
     return pl.DataFrame({"model": models}).join(one, how="cross")
 
 
+def simulated(models):
+    return pl.DataFrame({"method": models}).with_columns(covered=pl.lit(90), trials=pl.lit(100))
+
+
 CHARTS = {
     "forest": (ef.plot.forest, result, "estimate"),
     "pairs": (ef.plot.pairs, comparison, "delta"),
@@ -86,5 +90,6 @@ CHARTS = {
     "distribution": (ef.plot.distribution, question, "actual"),
     "effects": (ef.plot.effects, replicated, "effect_d_agent"),
     "studies": (ef.plot.studies, agreement, "pas"),
+    "coverage_simulation": (ef.plot.coverage_simulation, simulated, "covered"),
 }
 """Of each chart its function, its table of models, and a column that it needs."""

@@ -5,7 +5,7 @@ import pytest
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from plot.specs import axes, domain, marks, rows, told
+from plot.specs import axes, domain, marks, rows, spec_of, told
 
 RESULT = pl.DataFrame(
     {
@@ -141,7 +141,11 @@ def test_a_matrix_of_pairs_by_hand():
 def test_pairs_that_are_not_told_apart_are_grey_and_few_draws_are_said():
     chart = ef.plot.pairs(comparison(["a", "b", "c"], p=0.2))
     assert {row["fill"] for row in rows(chart)} == {"#F0F0F0"}
-    assert "3 pairs need at least 120 draws" in told(chart)
+    assert "draws" not in told(chart)
+    few = comparison(["a", "b", "c"], p=0.2).with_columns(p_value=pl.lit(2 / 41))
+    chart = ef.plot.pairs(few)
+    assert "; no pair can be told apart, since the draws are too few for 3 tests" in told(chart)
+    assert "at least 120" in told(chart)
     untested = ef.plot.pairs(
         comparison(["a", "b"], p=None).with_columns(pl.col("p_adjusted").cast(float))
     )
@@ -191,3 +195,41 @@ def test_ranks_of_model_scores_and_leaderboards():
     board = pl.DataFrame({"rank": [1, 2], "model": ["a", "b"], "score": [0.8, 0.7], **limits})
     for table in (models, board):
         assert domain(ef.plot.ranks(table)) == ["a", "b"]
+
+
+def test_simulated_coverage_has_its_monte_carlo_error():
+    counted = {"method": ["b", "a", "c"], "clusters": 30, "covered": [475, 460, 0]}
+    table = pl.DataFrame(counted).with_columns(trials=pl.Series([500, 500, 0]))
+    chart = ef.plot.coverage_simulation(table)
+    assert marks(chart) == ["rule", "rule", "point", "text"]
+    assert domain(chart) == ["b", "a", "c"]
+    line, *drawn = sorted(rows(chart), key=len)
+    assert line == {"x": 95.0}
+    # The score interval by hand: (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n).
+    assert drawn[0]["text"] == "95.0 [92.7, 96.6]"
+    assert drawn[1]["text"] == "92.0 [89.3, 94.1]"
+    assert [row["colour"] for row in drawn] == ["#0072B2", "#D55E00", "#0072B2"]
+    assert "Orange: 1 of 3 below the level" in told(chart)
+    assert told(chart).endswith("clusters: 30")
+    assert "Simulated coverage (%)" in axes(chart)
+    both = pl.concat([table, table.with_columns(clusters=pl.lit(100, pl.Int32))])
+    panels = ef.plot.coverage_simulation(both, level=0.9)
+    assert len(spec_of(panels)["concat"]) == 2
+    assert panels.title.text == ["How often intervals hold the true value, by method and clusters"]
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"covered": 600}, "covered 600 of 500 trials; count worlds"),
+        ({"method": "a"}, r"rows have equal keys \['method'\]"),
+    ],
+)
+def test_what_simulated_coverage_refuses(changed, message):
+    table = pl.DataFrame({"method": ["a", "b"], "covered": 1, "trials": 500})
+    with pytest.raises(ParameterError, match=message):
+        ef.plot.coverage_simulation(
+            table.with_columns(**{k: pl.lit(v) for k, v in changed.items()})
+        )
+    with pytest.raises(ParameterError, match="needs a key before 'covered'"):
+        ef.plot.coverage_simulation(table.drop("method"))

@@ -12,6 +12,7 @@
 | `distribution` | `ef.survey.parse` of one question | answers and predictions |
 | `effects` | `ef.replication.with_evidence` | effects in agents and in humans |
 | `studies` | `ef.replication.study_scores` | agreement by study |
+| `coverage_simulation` | a simulation of yours | how often intervals held the true value |
 
 `pip install 'evalframe[plot]'` brings altair and what saves pictures without a browser. A subtitle
 says what is drawn, what intervals are, and what is left out; colours are told apart by the

@@ -1,4 +1,4 @@
-"""The forest: estimates with their intervals, one row each."""
+"""Estimates with their intervals, one row each: the forest, and simulated coverage of intervals."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import polars as pl
 
+from evalframe.core.choices import check_level
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import any_frame
+from evalframe.core.special import wilson
 from evalframe.core.typing import Frame
 from evalframe.plot import theme
 from evalframe.plot.frames import (
     figures,
+    keys_before,
     left_out,
     limits,
     only,
@@ -33,6 +36,9 @@ STEP, LETTER = 22, 6.0
 
 _ENTRY, _PLACE = ":entry", ":place"
 _X, _LOW, _HIGH = ":x", ":low", ":high"
+_COLOUR = ":colour"
+
+_MAKER = "a simulation of intervals, such as those of ef.evaluate, counted by group"
 
 
 @any_frame
@@ -78,6 +84,8 @@ def forest(result: Frame, *, level: float | None = None, width: int = 360) -> Ch
     order = _order(table, entry, measure)
     shown = order.head(ROWS)
     rows = table.join(shown, on=entry, nulls_equal=True).sort(_PLACE)
+    tied = pl.col("tied_with_best") if "tied_with_best" in rows.columns else pl.lit(value=True)
+    rows = rows.with_columns(_coloured(tied, theme.BEST, theme.REST))
     zero = [0.0] if is_difference else []
     axis = f"Difference in {measure.plain}" if is_difference else measure.axis
     parts = panels(rows, others, "forest")
@@ -95,13 +103,101 @@ def forest(result: Frame, *, level: float | None = None, width: int = 360) -> Ch
     return theme.finished(theme.side_by_side(charts), title, told, side)
 
 
+@any_frame
+def coverage_simulation(table: Frame, *, level: float = 0.95, width: int = 360) -> Chart:
+    """Draw how often intervals held the true value in simulated worlds, beside what they promise.
+
+    A line is the 95% interval (Wilson's) of a share of so many worlds, the Monte Carlo error. It is
+    orange if it ends below the level: such intervals are too short, beyond what chance explains in
+    one row in forty.
+
+    Args:
+        table: Keys, `covered` (in how many worlds the interval held the true value), `trials` (how
+            many worlds there were), in this order, one row for each combination of keys. Rows are
+            those of the first key, such as the method, in the order of the table; further keys,
+            such as the number of clusters, give a panel for each of their values.
+        level: The confidence level of the intervals, dashed.
+        width: Width of the plot in pixels; panels have three fifths of it.
+
+    Returns:
+        The chart.
+
+    Raises:
+        MissingColumnsError: The table lacks `covered` or `trials`.
+        ParameterError: It has no rows, too many panels, no key, more covered worlds than trials, or
+            two rows of equal keys; `level` does not lie between 0 and 1.
+
+    Examples:
+        >>> import polars as pl, evalframe as ef
+        >>> worlds = pl.DataFrame({"method": ["bca", "basic"], "covered": [475, 440]})
+        >>> chart = ef.plot.coverage_simulation(worlds.with_columns(trials=500))
+        >>> chart.title.subtitle[1]
+        'Orange: 1 of 2 below the level beyond Monte Carlo error'
+    """
+    check_level(level)
+    counted = taken(table, "coverage_simulation", ["covered", "trials"], _MAKER)
+    keys = keys_before(counted, "covered")
+    if not keys:
+        raise ParameterError(
+            "ef.plot.coverage_simulation needs a key before 'covered', such as the method of the "
+            f"intervals; this table has {counted.columns}"
+        )
+    wrong = counted.filter(~pl.col("covered").is_between(0, pl.col("trials")))
+    if len(wrong):
+        row = wrong.select("covered", "trials").row(0)
+        raise ParameterError(
+            f"ef.plot.coverage_simulation: covered {row[0]} of {row[1]} trials; count worlds, as "
+            ".agg(covered=pl.col('held').sum(), trials=pl.len()) does"
+        )
+    if counted.select(keys).is_duplicated().any():
+        raise ParameterError(
+            f"ef.plot.coverage_simulation: rows have equal keys {keys}; put what tells them apart "
+            "before 'covered'"
+        )
+    share, trials = pl.col("covered") / pl.col("trials"), pl.col("trials").cast(pl.Float64)
+    ends = zip((_X, _LOW, _HIGH), (share, *wilson(share, trials, 0.95)), strict=True)
+    counted = figures(counted.with_columns((100 * value).alias(ours) for ours, value in ends))
+    entry, *others = keys
+    names = counted[entry].unique(maintain_order=True)
+    order = pl.DataFrame({entry: names}).with_columns(
+        pl.Series(":label", labels(names)), pl.Series(":name", whole(names))
+    )
+    shown = order.head(ROWS)
+    rows = counted.join(shown, on=entry, nulls_equal=True, maintain_order="left")
+    below = pl.col(_HIGH) < 100 * level
+    rows = rows.with_columns(_coloured(below, theme.WORSE, theme.BEST))
+    differ, same = varying(rows, others)
+    parts = panels(rows, differ, "coverage_simulation")
+    width = theme.panel_width(width, len(parts))
+    axis, line = "Simulated coverage (%)", [100 * level]
+    look = _Look(axis, limits(rows[_X], rows[_LOW], rows[_HIGH], include=line), width, line)
+    charts = [_panel(part, shown[":label"].to_list(), name, look) for name, part in parts]
+    told = [
+        f"Point: share of worlds; line: its 95% Monte Carlo interval; dashed: {100 * level:g}%",
+        f"Orange: {(rows[_COLOUR] == theme.WORSE).sum():,} of {len(rows):,} below the level beyond "
+        "Monte Carlo error",
+        *left_out(len(shown), len(order), "rows"),
+        *same,
+    ]
+    title = (
+        f"How often intervals hold the true value, by {' and '.join(map(cut, [entry, *differ]))}"
+    )
+    side = min(len(charts), 3) * (width + LETTER * 24)
+    return theme.finished(theme.side_by_side(charts), title, told, side)
+
+
 class _Look(NamedTuple):
-    """What all panels have in common."""
+    """What all panels have in common; `line` is where a dashed line stands."""
 
     axis: str
     ends: list[float]
     width: int
-    zero: list[float]
+    line: list[float]
+
+
+def _coloured(condition: pl.Expr, one: str, other: str) -> pl.Expr:
+    """The colour of each row; the other one where the condition is null."""
+    return pl.when(condition).then(pl.lit(one)).otherwise(pl.lit(other)).alias(_COLOUR)
 
 
 def _valued(table: pl.DataFrame, form: Form) -> pl.DataFrame:
@@ -145,11 +241,11 @@ def _panel(rows: pl.DataFrame, order: list[str], name: str, look: _Look) -> Any:
     half = ((rows[_HIGH] - rows[_LOW]) / 2).to_list()
     decimals = digits(half, look.ends[1] - look.ends[0])
     ends = zip(rows[_X], rows[_LOW], rows[_HIGH], strict=True)
-    tied = pl.col("tied_with_best") if "tied_with_best" in rows.columns else pl.lit(value=True)
     drawn = rows.select(
-        pl.col(":label", ":name", _X, _LOW, _HIGH).name.map(lambda own: own.removeprefix(":")),
+        pl.col(":label", ":name", _X, _LOW, _HIGH, _COLOUR).name.map(
+            lambda own: own.removeprefix(":")
+        ),
         pl.Series("text", [cell(*each, decimals) for each in ends]),
-        colour=pl.when(tied).then(pl.lit(theme.BEST)).otherwise(pl.lit(theme.REST)),
     )
     scale = {"scale": alt.Scale(domain=look.ends, nice=False), "title": look.axis}
     x = alt.X("x:Q", **scale)
@@ -166,9 +262,9 @@ def _panel(rows: pl.DataFrame, order: list[str], name: str, look: _Look) -> Any:
             x=alt.value(look.width), text="text:N", color=alt.value(theme.TEXT)
         ),
     ]
-    if look.zero:
-        zero = alt.Chart(pl.DataFrame({"x": look.zero}))
-        layers.insert(0, zero.mark_rule(strokeDash=[4, 3], color=theme.REFERENCE).encode(x=x))
+    if look.line:
+        line = alt.Chart(pl.DataFrame({"x": look.line}))
+        layers.insert(0, line.mark_rule(strokeDash=[4, 3], color=theme.REFERENCE).encode(x=x))
     chart = alt.layer(*layers).properties(width=look.width, height=STEP * len(order))
     return theme.headed(chart, name)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from math import ceil
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -14,12 +13,10 @@ from evalframe.plot import theme
 from evalframe.plot.frames import check_points, figures, keys_before, only, panels, taken, varying
 from evalframe.reporting.names import MINUS, Measure, cell, digits, labels, number, p_value, whole
 from evalframe.reporting.results import Form
+from evalframe.reporting.verdict import ALPHA, too_few_draws
 
 if TYPE_CHECKING:
     from evalframe.plot.theme import Chart
-
-ALPHA = 0.05
-"""Adjusted p-values below it tell a pair apart."""
 
 _NEEDED = ("metric", "left", "right", "delta", "p_adjusted")
 _WRITTEN, _LABEL = 14, 24
@@ -53,7 +50,8 @@ def pairs(comparison: Frame) -> Chart:
         >>> ef.plot.pairs(found).title.subtitle[0]
         'Row minus column; 1 of 1 pairs differs (adjusted p < 0.05)'
     """
-    table = figures(taken(comparison, "pairs", _NEEDED, "ef.compare"))
+    found = taken(comparison, "pairs", _NEEDED, "ef.compare")
+    table = figures(found)
     measure = Measure.of(only(table, "metric", "pairs"))
     table = table.with_columns(pl.col("left", "right").cast(pl.String))
     differ, same = varying(table, keys_before(table, "metric"))
@@ -63,7 +61,7 @@ def pairs(comparison: Frame) -> Chart:
     check_points(2 * len(table), "pairs", "cells", "systems")
     parts = panels(table, differ, "pairs")
     charts = [_panel(part, name, measure, most or 1.0) for name, part in parts]
-    told = [*_told(table, measure), *same]
+    told = [*_told(found, measure), *same]
     side = sum(chart.width + 150 for chart in charts[:3])
     chart = theme.side_by_side(charts)
     return theme.finished(chart, f"Differences in {measure.title}", told, max(side, 420))
@@ -154,19 +152,13 @@ def _told(table: pl.DataFrame, measure: Measure) -> list[str]:
     """Lines of the subtitle: how many pairs differ, or why that cannot be said."""
     tested = table.drop_nulls("p_adjusted")
     found, tests = int((tested["p_adjusted"] < ALPHA).sum()), len(tested)
-    lines = [f"Row minus column; {found:,} of {tests:,} pairs differ{'s' * (found == 1)}"]
-    lines[0] += f" (adjusted p < {ALPHA})"
-    untested = len(table) - tests
-    if untested:
+    p_values = tested["p_value" if "p_value" in tested.columns else "p_adjusted"]
+    said = f"{found:,} of {tests:,} pairs differ{'s' * (found == 1)} (adjusted p < {ALPHA})"
+    if reason := too_few_draws(tested["p_adjusted"], p_values):
+        said = f"no pair can be told apart, since {reason}"
+    lines = [f"Row minus column; {said}"]
+    if untested := len(table) - tests:
         lines[0] += f"; {untested:,} without a test"
-    apart = 0
-    if {"lower", "upper"} <= set(tested.columns):
-        apart = len(tested.filter((pl.col("lower") > 0) | (pl.col("upper") < 0)))
-    if apart and not found:
-        lines.append(
-            f"{apart:,} intervals leave out 0: {tests:,} pairs need at least "
-            f"{ceil(2 * tests / ALPHA):,} draws before one can be told apart after the correction"
-        )
     better, worse = ("higher", "lower") if measure.direction == "none" else ("better", "worse")
     lines.append(f"Blue: row is {better}; orange: row is {worse}; grey: cannot be told apart")
     return lines
