@@ -21,13 +21,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from xml.etree import ElementTree
 
 from evalframe.core.errors import needing
-from evalframe.reporting.names import cut
+from evalframe.reporting.names import cut, visible
 
 if TYPE_CHECKING:
     from evalframe.reporting.paper import Column, Table
 
-_CELL, _TEXT = 60, 2_000
-"""Letters of a name in a cell, and of any other text, at most."""
+_SHORT, _CELL, _TEXT = 24, 60, 2_000
+"""Letters of a name on one line, of one in a cell, and of any other text, at most."""
 
 _ASSETS = Path(__file__).with_name("assets")
 
@@ -140,7 +140,7 @@ def _section(section: Section, number: int, figures: Iterable[_Figure]) -> str:
         items = "".join(f"<li>{_text(each)}" for each in section.left_out)
         parts.append(f"<details open><summary>Left out and why</summary><ul>{items}</ul></details>")
     if section.method:
-        told = "".join(f"<p>{_text(each)}</p>" for each in section.method)
+        told = "".join(f"<p>{html.escape(visible(each))}</p>" for each in section.method)
         parts.append(f"<details><summary>Method with citations</summary>{told}</details>")
     return "\n".join([*filter(None, parts), "</section>"])
 
@@ -148,7 +148,7 @@ def _section(section: Section, number: int, figures: Iterable[_Figure]) -> str:
 def _table(table: Table, name: str) -> str:
     """A table that is sorted by its heads and searched, with its notes as caption."""
     heads = "".join(
-        f"<th scope=col{_side(column)}><button type=button>{_text(column.title)}</button></th>"
+        f"<th scope=col{_kind(column)}><button type=button>{_name(column.title)}</button></th>"
         for column in table.columns
     )
     header = next((k for k, column in enumerate(table.columns) if not column.is_number), 0)
@@ -169,28 +169,40 @@ def _table(table: Table, name: str) -> str:
 def _cell(column: Column, row: int, is_header: bool) -> str:
     """A cell: its text with marks, and the number by which it is sorted."""
     best, tied = column.marks(row)
-    whole, shown = cut(column.cells[row], _TEXT), cut(column.cells[row], _CELL)
-    full = f' title="{html.escape(whole)}"' if whole != shown else ""
-    value = f"<bdi{full}>{html.escape(shown)}</bdi>"
+    value = _name(column.cells[row])
     value = f"<strong>{value}</strong>" if best else value
     value += "<sup>a</sup>" if tied else ""
     kind = "th scope=row" if is_header else "td"
-    number = column.values[row] if column.values else None
-    known = number is not None and math.isfinite(number)
-    key = f' data-v="{number if known else ""}"' if column.values else ""
-    return f"<{kind}{_side(column)}{key}>{value}</{kind[:2]}>"
+    long = len(column.cells[row]) > _SHORT
+    key = f' data-v="{_number(column.values[row])}"' if column.values else ""
+    return f"<{kind}{_kind(column, long)}{key}>{value}</{kind[:2]}>"
 
 
-def _side(column: Column) -> str:
-    return " class=number" if column.is_number else ""
+def _number(value: float | None) -> str:
+    """A number as scripts read it; nothing for what has none."""
+    if value is None or math.isnan(value):
+        return ""
+    return str(value).replace("inf", "Infinity")
+
+
+def _kind(column: Column, long: bool = False) -> str:
+    """What a cell is: a number on one line, or a name, which is broken only if it is long."""
+    return " class=number" if column.is_number else " class=long" * long
+
+
+def _name(value: str) -> str:
+    """A name of any letters, apart from the text around it; a long one is whole when pointed at."""
+    whole, shown = cut(value, _TEXT), cut(value, _CELL)
+    full = f' title="{html.escape(whole)}"' if whole != shown else ""
+    return f"<bdi{full}>{html.escape(shown)}</bdi>"
 
 
 def _provenance(provenance: Mapping[str, str], number: int) -> str:
-    """What the report was made from."""
-    entries = [
-        f"<dt>{_text(name)}</dt><dd>{'<br>'.join(map(_text, value.splitlines()))}</dd>"
-        for name, value in provenance.items()
-    ]
+    """What the report was made from, whole, with each space: a command can be run again."""
+    entries = []
+    for name, value in provenance.items():
+        kept = re.sub(r"[^ \n]+", lambda word: html.escape(visible(word[0])), value)
+        entries.append(f"<dt>{_text(name)}</dt><dd>{kept}</dd>")
     return (
         f"<section aria-labelledby=s{number}><h2 id=s{number}>Provenance</h2>\n"
         f"<dl>{''.join(entries)}</dl></section>"
