@@ -191,7 +191,7 @@ def test_progress_shows_on_a_terminal_and_only_there(monkeypatch):
             return True
 
     monkeypatch.setattr(progress, "_PATIENCE", 0.0)
-    for stream, expected in ((Terminal(), "\rbootstrap: 4%|"), (io.StringIO(), "")):
+    for stream, expected in ((Terminal(), "\rbootstrap:   4%|"), (io.StringIO(), "")):
         monkeypatch.setattr(sys, "stderr", stream)
         ef.evaluate(ITEMS, ef.aurc(), resample=BOOTSTRAP)
         assert expected in stream.getvalue()

@@ -120,7 +120,7 @@ def test_a_terminal_shows_what_was_read_how_fast_and_what_was_begun_again(monkey
 
 
 SHOWN = (
-    r"read on a pool: 50%\|.*\| 00:00<00:00, 1 of 2 tasks, 5 MB, [\d,]+ MB/s, [\d,]+ rows/s, "
+    r"read on a pool:  50%\|.*\| 00:00<00:00, 1 of 2 tasks, 5 MB, [\d,]+ MB/s, [\d,]+ rows/s, "
     r"2 begun again after a worker died"
 )
 

@@ -82,7 +82,7 @@ def _drawn(what: str) -> Any:
         mininterval=0.5,
         miniters=0,
         dynamic_ncols=True,
-        bar_format="{desc}: {percentage:.0f}%|{bar}| {elapsed}<{remaining}{postfix}",
+        bar_format="{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}{postfix}",
     )
 
 
@@ -92,4 +92,4 @@ def _is_watched() -> bool:
         return False
     shell = sys.modules.get("IPython")
     kernel = None if shell is None else shell.get_ipython()
-    return sys.stderr.isatty() or (kernel is not None and "IPKernelApp" in kernel.config)
+    return sys.stderr.isatty() or "IPKernelApp" in getattr(kernel, "config", ())

@@ -68,9 +68,13 @@ def _in_order(
 ) -> Iterator[Floats]:
     """The values of chunks, a few at a time in work and in memory."""
     pending: deque[Future[Floats]] = deque()
-    for part in chunks:
-        pending.append(pool.submit(contraction.values, part))
-        if len(pending) > THREADS:
+    try:
+        for part in chunks:
+            pending.append(pool.submit(contraction.values, part))
+            if len(pending) > THREADS:
+                yield pending.popleft().result()
+        while pending:
             yield pending.popleft().result()
-    while pending:
-        yield pending.popleft().result()
+    finally:  # nobody waits for them after an interrupt
+        for each in pending:
+            each.cancel()
