@@ -1,5 +1,6 @@
 """The samples of all families are written whole, and over nothing else."""
 
+import json
 from pathlib import Path
 
 import polars as pl
@@ -7,8 +8,9 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import OutputError
-from evalframe.jobs.samples import write_samples
+from evalframe.jobs.samples import MANIFEST, write_samples
 from evalframe.selective.sample import sample_items
+from plot import pictures
 
 
 def files_below(folder):
@@ -23,14 +25,19 @@ def test_write_samples_makes_the_folder_and_may_be_repeated(tmp_path):
     assert all(path.stat().st_size < 160_000 for path in paths)
 
 
-def test_the_data_folder_is_the_default_sample(tmp_path):
+def test_the_data_folder_is_the_default_sample_and_the_current_pictures(tmp_path):
     """In what tables hold: the bytes of Parquet are those of one version of Polars."""
-    data = Path(__file__).parents[2] / "data"
+    data = pictures.DATA
     paths = write_samples(tmp_path)
     names = [path.relative_to(tmp_path) for path in paths]
-    assert sorted(names) == [path.relative_to(data) for path in files_below(data)]
-    for path, name in zip(paths, names, strict=True):
-        stored = data / name
+    drawn = {Path(file) for file in pictures.PICTURES}
+    assert {*names, *drawn} == {path.relative_to(data) for path in files_below(data)}
+    described = json.loads((data / MANIFEST).read_text())
+    current = json.loads((tmp_path / MANIFEST).read_text()) | pictures.entries()
+    assert described == current, "draw the pictures anew: tests/plot/pictures.py"
+    names.remove(Path(MANIFEST))
+    for name in names:
+        path, stored = tmp_path / name, data / name
         if path.suffix == ".parquet":
             assert_frame_equal(pl.read_parquet(stored), pl.read_parquet(path), check_exact=True)
             assert stored.stat().st_size < 150_000, path
