@@ -6,13 +6,15 @@ import sys
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from multiprocessing import parent_process
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Takes the numbers of what is done and of all."""
+
+Item = TypeVar("Item")
 
 _PATIENCE = 1.0
 """Seconds before a bar is shown."""
@@ -63,6 +65,18 @@ def bar(what: str) -> Iterator[Callable[..., None]]:
                 drawn.set_postfix_str(more)
 
         yield report
+
+
+def counted(what: str, items: Sequence[Item]) -> Iterator[Item]:
+    """Items one after the other, with a bar of how many are done.
+
+    >>> [*counted("reading logs", ["a", "b"])]
+    ['a', 'b']
+    """
+    with bar(what) as report:
+        for done, item in enumerate(items):
+            report(done, len(items), f"{done:,} of {len(items):,}")
+            yield item
 
 
 def within(progress: Progress, before: int, after: int) -> Progress:

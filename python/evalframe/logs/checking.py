@@ -8,6 +8,7 @@ from typing import NamedTuple
 import polars as pl
 
 from evalframe.core.errors import InputError
+from evalframe.core.progress import counted
 from evalframe.logs.lines import whole
 from evalframe.logs.reading import Paths, find, format_of
 
@@ -103,7 +104,7 @@ def check_logs(paths: Paths, *, kind: str | None = None) -> pl.DataFrame:
     """
     logs, skipped = find(paths, kind)
     rows: list[tuple[object, ...]] = []
-    for log in logs:
+    for log in counted("checking logs", logs):
         try:
             checks = [*format_of(log).check(log)]
         except InputError as error:

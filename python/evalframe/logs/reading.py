@@ -7,6 +7,7 @@ files and folders, broken logs, the columns that a query asks for, predicates, m
 from __future__ import annotations
 
 import gc
+import itertools
 import os
 import warnings
 from collections import Counter
@@ -22,6 +23,7 @@ from polars.io.plugins import register_io_source
 
 from evalframe.core.errors import InputError, RunWarning, UnknownNameError
 from evalframe.core.files import matching
+from evalframe.core.progress import counted
 from evalframe.core.remote import RemotePath, is_remote, location, path_of
 from evalframe.core.scan import by_name
 from evalframe.core.shown import shown
@@ -207,7 +209,7 @@ def scan(
         tally = Tally(skipped=dict(skipped))
         values = [typed(*each) for each in types.items() if each[0] in needed]
         skips = predicate if rows is None else None  # Polars counts rows before it filters them
-        for log in logs:
+        for log in counted("reading logs", logs):
             for part in parts(log, asked, tally, skips, strict=strict):
                 frame = (part if rows is None else part.head(rows)).with_columns(values)
                 yield (frame if predicate is None else frame.filter(predicate)).select(names)
@@ -225,7 +227,8 @@ def collected(
     """All rows of some logs of many, and what was left out of them."""
     tally, empty = Tally(), _empty(wanted, types)
     values = [typed(*each) for each in types.items()]
-    found = [part for log in logs for part in parts(log, wanted, tally, strict=False)]
+    read = (parts(log, wanted, tally, strict=False) for log in counted("reading logs", logs))
+    found = list(itertools.chain.from_iterable(read))
     rows = [part.with_columns(values).select(empty.columns) for part in found]
     return pl.concat([empty, *rows]), tally
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from evalframe.core.progress import counted
 from evalframe.logs.reading import Paths, Tally, find, parts
 from evalframe.logs.table import COUNTS, Wanted, schema_of
 
@@ -46,7 +47,7 @@ def log_report(paths: Paths, *, kind: str | None = None) -> pl.DataFrame:
     empty = pl.DataFrame(schema=schema_of(_ASKED))
     seen: set[str] = set()
     rows: list[dict[str, object]] = []
-    for log in logs:
+    for log in counted("reading logs", logs):
         table = pl.concat([empty, *parts(log, _ASKED, tally, strict=False)])
         if log.name in tally.skipped:
             rows.append({"log": log.name, "format": log.format, "skipped": tally.skipped[log.name]})
