@@ -206,6 +206,7 @@ OTHERWISE = {
         "of the intervals of a table, which does not have it, to be named",
     ),
     "sections.report level": "of the intervals of results, likewise",
+    "reporting.show cluster": "the name of what was resampled, likewise to be named",
     "reporting.show level": "of the intervals of a table, which does not have it, to be named",
     "evaluation.retract cluster": "the ids of some, whose column the state knows",
     "ranking.rank level": "by default that of its bootstrap",

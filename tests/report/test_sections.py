@@ -29,7 +29,7 @@ def texts(section):
 def test_a_result_gets_its_table_its_charts_what_is_left_out_and_citations():
     result = ef.evaluate(ITEMS, ef.mean("score"), by="model")
     told = section_of(None, [Given(result)]).left_out
-    assert told == ["20 rows lack what mean needs, and are left out."]
+    assert told == ["Rows without a value are left out: up to 20."]
     board = ef.rank(ITEMS, ef.mean("score"), between="model", resample=DRAWN, best="highest")
     section = section_of(None, [Given(board, level=0.95)])
     assert section.title == "Ranks"

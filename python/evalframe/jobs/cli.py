@@ -338,6 +338,30 @@ def demo(samples: Path, output: Path) -> None:
     show(samples, output, cli)
 
 
+@cli.command("report")
+@click.argument("results", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path),
+    required=True,
+    metavar="OUT.html",
+    help="The file.",
+)
+@click.option("--title", default="Report", show_default=True, help="Its heading.")
+@click.option("--quiet", "-q", is_flag=True, help="Print nothing.")
+def write_reports(results: tuple[str, ...], output: Path, title: str, quiet: bool) -> None:
+    """Write one HTML file of the Parquet files, or folders of them, that other commands wrote.
+
+    It opens anywhere, without a network: for each family a verdict, tables to sort and search,
+    charts, what was left out and why, methods with citations, and what was computed from what, by
+    which command. What a command writes by its own --report also has curves and hashes of inputs.
+    """
+    from evalframe.jobs.pages import write_reports
+
+    _say_unless(quiet, write_reports(results, output, title))
+
+
 cli.add_command(logs)
 
 

@@ -88,6 +88,8 @@ class Family:
         tables: Names of all tables, which a folder as output gets.
         sample: Makes the files of its sample, of a seed and of these `sizes`.
         demo: Part of `evalframe demo`.
+        drawn: What is resampled together unless a job names it.
+        shown: Tables that reports show, the main one first; by default all.
         sizes: Options of `evalframe sample` that its sample takes.
         reader: The reader whose flag its commands have.
         documents: How files of this reader are evaluated, if not as tables of records.
@@ -112,6 +114,8 @@ class Family:
     tables: Lazy[Sequence[str]]
     sample: Lazy[Callable[..., Sequence[Any]]]
     demo: Demo
+    drawn: str = "cluster"
+    shown: tuple[str, ...] = ()
     sizes: tuple[str, ...] = ()
     reader: str | None = None
     documents: Command | None = None
@@ -196,6 +200,7 @@ class Outcome:
         derived: Further entries of the provenance.
         shown: Further arguments of the report.
         notes: Remarks printed below the numbers.
+        told: Remarks on who computed them, which change nothing.
         warnings: What was requested and could not be done.
         beside: Writes further files.
         code: The exit code of the command.
@@ -211,6 +216,7 @@ class Outcome:
     derived: Mapping[str, Any] = field(default_factory=dict)
     shown: Mapping[str, Any] = field(default_factory=dict)
     notes: Sequence[str] = ()
+    told: Sequence[str] = ()
     warnings: Sequence[str] = ()
     beside: Callable[[], object] | None = None
     code: int = 0

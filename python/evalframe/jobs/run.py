@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def run_job(job: TableJob, folder: Path, *, into: Path | None = None, quiet: bool) -> int:
     """Run a job, print its result, and return the exit code of the command."""
-    refuse_silence(quiet, job.output, getattr(job, "summary", None))
+    refuse_silence(quiet, job.output, job.report, getattr(job, "summary", None))
     with silent() if quiet else nullcontext():
         outcome = run(job, folder=folder, into=into)
     for warning in outcome.warnings:
@@ -49,7 +49,7 @@ def report(outcome: Outcome, *, markdown: bool = False, width: int | None = None
     return family_of(outcome.job).report.value(
         outcome.result,
         outcome.keys,
-        notes=outcome.notes,
+        notes=[*outcome.notes, *outcome.told],
         markdown=markdown,
         level=outcome.job.shown_level,
         width=width,
@@ -67,18 +67,22 @@ def run(
     family, job = family_of(job), with_reader(job, folder)
     with _columns(job, family, folder), together(within=into):
         target = target_of(job.output, into or folder)
-        all_tables = target is not None and target.is_folder
+        page = _page(job, into or folder)
+        all_tables = page is not None or (target is not None and target.is_folder)
         tables = family.tables.value
         rejects = check_targets(target, tables, job.on_invalid)
         targets = [] if target is None else target.files(tables)
-        targets += [] if rejects is None else [rejects]
+        targets += [path for path in (rejects, page) if path is not None]
         summary = _summary(job, into or folder)
         with _workers(job, folder, into or folder) as workers:
             place = Place(folder, targets, rejects, all_tables, summary, workers)
             outcome = family.compute.value(job, place)
             if workers is not None:
                 told = outcome.inputs.rows.notes() or [_LOGS if has_logs(job) else _IDLE]
-                outcome = replace(outcome, notes=[*outcome.notes, *told])
+                outcome = replace(outcome, told=told)
+            if page is not None:
+                outcome = replace(outcome, tables=cache(outcome.tables))  # for the output, too
+                _pages().write_report(outcome, page)
             if outcome.beside is not None:
                 outcome.beside()
             if target is not None:
@@ -148,6 +152,22 @@ def _summary(job: TableJob, folder: Path) -> Path | None:
     path = path_of("summary", name, folder)
     check_within(path)
     return path
+
+
+def _page(job: TableJob, folder: Path) -> Path | None:
+    """Path of the report, if the job asks for one and it can be written."""
+    if job.report is None:
+        return None
+    check_within(path := path_of("report", job.report, folder))
+    _pages().check(path)
+    return path
+
+
+def _pages() -> Any:
+    """The module of reports, which loads charts."""
+    from evalframe.jobs import pages
+
+    return pages
 
 
 def _write(outcome: Outcome, target: Target) -> None:
@@ -323,8 +343,8 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in ("evalframe", "polars")}
 
 
-def provenance(outcome: Outcome) -> dict[str, Any]:
-    """Versions, the job, its metrics with their arguments, the inputs and their rejected rows.
+def provenance(outcome: Outcome, *, digest: bool = False) -> dict[str, Any]:
+    """Versions, the job, its metrics with their arguments, inputs, rejected rows, and notes.
 
     Names of files are as the job gives them: nothing of the machine is in a result, and the same
     job on the same data leaves the same record. `evalframe run` takes `job` again.
@@ -341,7 +361,8 @@ def provenance(outcome: Outcome) -> dict[str, Any]:
             for each in outcome.metrics
         ],
         "records": outcome.report.describe(),
-        "inputs": outcome.inputs.describe(digest=outcome.job.hash_inputs),
+        "inputs": outcome.inputs.describe(digest=digest or outcome.job.hash_inputs),
+        "notes": [*outcome.notes],
         **outcome.derived,
     }
 

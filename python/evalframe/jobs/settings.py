@@ -79,6 +79,16 @@ class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             checks=False,
         ),
     ] = None
+    report: Annotated[
+        str | None,
+        Flag(
+            "A page of tables and charts that opens anywhere (.html), with what was left out, "
+            "methods and hashes.",
+            "OUT.html",
+            default="none",
+            checks=False,
+        ),
+    ] = None
     key: Annotated[
         tuple[str, ...] | None,
         Flag("Columns that identify a row, '' for no check of duplicates."),
@@ -148,6 +158,7 @@ class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
             self,
             items=("rows",),
             output=None,
+            report=None,
             bootstrap=None,
             engine=None,
             state=None,

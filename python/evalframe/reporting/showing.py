@@ -75,12 +75,14 @@ def show(result: Frame, *, level: float | None = None, cluster: str | None = Non
         notes.insert(0, f"{what} in brackets.")
     if len(shown) < len(table):
         notes.insert(0, f"The first {len(shown):,} of {len(table):,} rows.")
-    return Table(columns, [*notes, *_left_out(table)], verdict(table, cluster=cluster))
+    return Table(columns, [*notes, *left_out(table)], verdict(table, cluster=cluster))
 
 
 _COUNTED = {
     "n_missing": "Rows without a value",
     "n_units_missing": "Units without a value",
+    "n_dropped": "Responses without a label, such as failed requests,",
+    "n_absent": "Tests that other models have",
     "n_findings_without_data": "Findings without data",
     "n_studies_without_data": "Studies without data",
     "n_other_context": "Rows with another amount of context",
@@ -88,13 +90,14 @@ _COUNTED = {
 _SHARES = {
     "parse_rate": "of the responses of a row could not be read",
     "drop_rate": "of the replicates of an estimate are undefined",
+    "unit_drop_rate": "of the units have no rows in a replicate",
     "pas_drop_rate": "of the replicates of an estimate are undefined",
 }
 """Columns that say what was left out, with words for it."""
 
 
-def _left_out(table: pl.DataFrame) -> list[str]:
-    """Notes about what the estimates are without, at most for each."""
+def left_out(table: pl.DataFrame) -> list[str]:
+    """Notes about what the estimates of a result are without, at most for each."""
     notes = []
     for name, what in _COUNTED.items():
         if name in table.columns and (most := _most(table[name])):

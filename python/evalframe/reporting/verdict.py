@@ -230,7 +230,7 @@ def _of_estimates(table: pl.DataFrame, form: Form, cluster: str | None) -> str:
         here = table if form.measure else table.filter(pl.col("metric") == metric)
         values = form.ends(here)[0]
         end = values.min() if measure.direction == "minimize" else values.max()
-        names = here.filter(values == end)[keys[0]].to_list()
+        names = [] if end is None else here.filter(values == end)[keys[0]].to_list()
         if len(keys) == 1 and len(names) == 1 and measure.direction != "none":
             best.setdefault(_named(names[0]), []).append(cut(measure.spoken))
     if not best or len(best) > 3:

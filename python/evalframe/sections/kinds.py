@@ -13,8 +13,8 @@ from evalframe.core.errors import EvalframeError, MissingExtraError
 from evalframe.reporting.names import number, visible
 from evalframe.reporting.page import Section
 from evalframe.reporting.results import form_of
-from evalframe.reporting.showing import show
-from evalframe.sections.method import left_out, methods, of_metrics
+from evalframe.reporting.showing import left_out, show
+from evalframe.sections.method import methods, of_metrics
 from evalframe.sections.plain import plain
 
 if TYPE_CHECKING:
@@ -29,12 +29,21 @@ _DRAWN = 3
 
 
 class Given(NamedTuple):
-    """A result, what was made with it, the level of its intervals, and which metrics it names."""
+    """A result, and what is known of it.
+
+    Attributes:
+        table: The result.
+        others: What was made with it.
+        level: Of its intervals.
+        metrics: What metrics its names are, where these do not say it.
+        cluster: What was resampled.
+    """
 
     table: pl.DataFrame
     others: Sequence[pl.DataFrame] = ()
     level: float | None = None
     metrics: Mapping[str, str] = {}
+    cluster: str | None = None
 
 
 Drawing: TypeAlias = "Callable[[Given], Chart | None]"
@@ -52,7 +61,7 @@ class Kind:
         shown: Columns of its table, by default all.
         ends_of: The column whose interval is `lower` to `upper`.
         tables: Makes its tables, the main one first, if columns are not enough.
-        verdict: A sentence, if its tables have none.
+        verdict: What it says, if its tables do not.
     """
 
     title: str
@@ -62,7 +71,7 @@ class Kind:
     shown: tuple[str, ...] | None = None
     ends_of: str | None = None
     tables: Callable[[Given], Sequence[Table]] | None = None
-    verdict: Callable[[pl.DataFrame], str] | None = None
+    verdict: Callable[[Given], str] | None = None
 
     def written(self, given: Given) -> Sequence[Table]:
         """Its tables, under its title."""
@@ -70,7 +79,12 @@ class Kind:
             made: Sequence[Table] = [plain(given.table, self.shown, ends_of=self.ends_of)]
         else:
             made = self.tables(given)
-        return [replace(table, notes=[f"{self.title}.", *table.notes]) for table in made]
+        apart = left_out(given.table)
+        notes = [[note for note in table.notes if note not in apart] for table in made]
+        return [
+            replace(table, notes=[f"{self.title}.", *others])
+            for table, others in zip(made, notes, strict=True)
+        ]
 
     def drawn(self, given: Given) -> tuple[list[Chart], list[str]]:
         """Its charts, and why others cannot be drawn."""
@@ -96,8 +110,8 @@ def section_of(title: str | None, results: Sequence[Given]) -> Section:
     for given in results:
         kind, given = kind_of(given.table), given._replace(table=_overall(given.table))
         own, (drawn, undrawn) = kind.written(given), kind.drawn(given)
-        verdicts += [getattr(table, "verdict", "") for table in own]
-        verdicts += [kind.verdict(given.table)] if kind.verdict else []
+        verdicts += [table.verdict for table in own]
+        verdicts += [kind.verdict(given)] if kind.verdict else []
         without += [*left_out(given.table), *undrawn]
         method += [*of_metrics(given.table, given.metrics), *methods(kind.made_by)]
         tables += own
@@ -129,9 +143,10 @@ def _shown(given: Given) -> list[Table]:
     """The table that `ef.show` makes; of many metrics first some, then all."""
     table = given.table
     if "metric" not in table.columns or table["metric"].n_unique() <= _METRICS:
-        return [show(table, level=given.level)]
+        return [show(table, level=given.level, cluster=given.cluster)]
     first = table["metric"].unique(maintain_order=True).head(_METRICS)
-    main = show(table.filter(pl.col("metric").is_in(first.implode())), level=given.level)
+    part = table.filter(pl.col("metric").is_in(first.implode()))
+    main = show(part, level=given.level, cluster=given.cluster)
     form = form_of(table, "a section shows")
     columns = [*form.keys(table), "metric", form.value, "n", "n_missing", "n_clusters"]
     return [main, plain(table, columns, ends_of=form.value)]
@@ -149,6 +164,13 @@ def _ranks(given: Given) -> Chart | None:
 def _pairs(given: Given) -> Chart | None:
     is_matrix = "p_adjusted" in given.table.columns and given.table["left"].n_unique() > 1
     return plot.pairs(given.table) if is_matrix else None
+
+
+def _score_pairs(given: Given) -> Chart:
+    """Sign flips have no intervals, and are of the score."""
+    none = pl.lit(None, dtype=pl.Float64)
+    table = given.table.select(pl.lit("score").alias("metric"), pl.all(), lower=none, upper=none)
+    return plot.pairs(table)
 
 
 def _other(given: Given, *columns: str) -> pl.DataFrame | None:
@@ -181,10 +203,10 @@ def _of_rates(given: Given) -> list[Table]:
     return [plain(table, [*keys, "n", "n_dropped", "accuracy", "rejection_rate", *detected])]
 
 
-def _of_drops(table: pl.DataFrame) -> str:
+def _of_drops(given: Given) -> str:
     """The largest fall of accuracy, and how many are certain."""
     rates = pl.col("noise_rate").is_between(0, 1, closed="none")  # at 1 no document has the answer
-    drops = table.filter(rates).drop_nulls("accuracy_drop")
+    drops = given.table.filter(rates).drop_nulls("accuracy_drop")
     if drops.is_empty():
         return ""
     worst = drops.sort("accuracy_drop", descending=True).row(0, named=True)
@@ -224,7 +246,13 @@ KINDS = (
         (_forest, _ranks),
         tables=_shown,
     ),
-    Kind("Ranks", ("metric", "rank", "estimate"), ("rank",), (_forest, _ranks), tables=_shown),
+    Kind(
+        "Ranks",
+        ("metric", "rank", "estimate"),
+        ("rank",),
+        (_forest, _ranks),
+        tables=_shown,
+    ),
     Kind("Estimates", ("metric", "estimate"), (), (_forest,), tables=_shown),
     Kind(
         "Risk and coverage",
@@ -277,6 +305,13 @@ KINDS = (
             *("model", "study_id", "finding_id", "test_id", "test_type"),
             *("pas", "effect_d_human", "effect_d_agent", "n_eff"),
         ),
+    ),
+    Kind(
+        "Differences of models",
+        ("left", "right", "delta", "n_shared", "p_adjusted"),
+        ("survey.sign_flip_test",),
+        (_score_pairs,),
+        ("left", "right", "delta", "p_value", "p_adjusted", "n_shared"),
     ),
     Kind(
         "Concordance of effects",

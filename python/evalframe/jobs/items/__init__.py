@@ -214,7 +214,7 @@ class RankJob(SystemsJob, frozen=True, kw_only=True, tag_field="family", tag="it
 class PartialJob(RecordsJob, frozen=True, kw_only=True, tag_field="family", tag="items"):
     """A job of `evalframe partial`."""
 
-    unused: ClassVar = ("bootstrap",)
+    unused: ClassVar = ("bootstrap", "report")
     defaults: ClassVar = {**RecordsJob.defaults, "cluster": "none: finish cannot resample"}
 
     verb: Literal["partial"] = "partial"
@@ -252,7 +252,7 @@ class FinishJob(StatesJob, frozen=True, kw_only=True, tag_field="family", tag="i
 class MergeJob(StatesJob, frozen=True, kw_only=True, tag_field="family", tag="items"):
     """A job of `evalframe merge`."""
 
-    unused: ClassVar = (*StatesJob.unused, "bootstrap")
+    unused: ClassVar = (*StatesJob.unused, "bootstrap", "report")
 
     verb: Literal["merge"] = "merge"
 
@@ -260,7 +260,7 @@ class MergeJob(StatesJob, frozen=True, kw_only=True, tag_field="family", tag="it
 class RetractJob(StatesJob, frozen=True, kw_only=True, tag_field="family", tag="items"):
     """A job of `evalframe retract`: of two states the first without the second."""
 
-    unused: ClassVar = (*StatesJob.unused, "bootstrap")
+    unused: ClassVar = (*StatesJob.unused, "bootstrap", "report")
 
     verb: Literal["retract"] = "retract"
 
@@ -312,6 +312,7 @@ FAMILY = Family(
         ),
     },
     shortcuts=("evaluate", "compare", "rank", "partial", "merge", "retract", "finish"),
+    drawn=SAMPLE,
     demo=Demo(
         question="Which system is better, and is that certain?",
         reading="mean_score_per_sample_id: the mean over the samples of the share of epochs that "

@@ -241,6 +241,7 @@ FAMILY = Family(
     documents=Command(Runs, Lazy("evalframe.jobs.selective.from_run:run")),
     commands={"calibrate": Command(Calibrate, Lazy("evalframe.jobs.selective.calibrate:run"))},
     shortcuts=("calibrate", "validate"),
+    drawn=PARTICIPANT,
     demo=Demo(
         question="Is a system right where it is sure?",
         reading="AURC: the area under the loss of the most confident items over how many they "

@@ -289,6 +289,8 @@ FAMILY = Family(
         "prompts": Command(Prompts, Lazy("evalframe.jobs.survey.commands:run_prompts")),
         "baselines": Command(Baselines, Lazy("evalframe.jobs.survey.commands:run_baselines")),
     },
+    drawn="segment_id",
+    shown=("overall", "segment_scores", "pairwise", "disparity"),
     demo=Demo(
         question="Do models know what segments of a population answer?",
         reading="score: how alike the predicted and actual shares of the options are, 1 is the "
