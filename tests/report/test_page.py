@@ -132,6 +132,7 @@ def test_names_are_shown_as_text(tab):
     assert tab.run("document.querySelector('h1').textContent") == HOSTILE[0]
     at = "document.querySelector('#c1-1 .live .mark-symbol path')"
     tab.run(f"{at}.scrollIntoView({{block: 'center'}})")
+    tab.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")
     box = tab.run(f"{at}.getBoundingClientRect().toJSON()")
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
     tab.tell("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)

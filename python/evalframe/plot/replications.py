@@ -225,7 +225,7 @@ def studies(scores: Frame, *, width: int = 360) -> Chart:
     else:
         chart = _colours(kept, shown, names, models.head(_MODELS).to_list())
         width = chart.width
-        told[0] += "; the darker the higher, from 0 to 1"
+        told[0] += "; the bluer the higher, from 0 to 1"
     told += left_out(len(kept), len(table), "scores, those that are known")
     return theme.finished(chart, "Agreement with humans by study", told, width + 160)
 

@@ -56,7 +56,7 @@ def segments(scores: Frame, *, gaps: Frame | None = None) -> Chart:
         >>> rows = pl.DataFrame({"model": "a", "question_id": "q", **people})
         >>> chart = ef.plot.segments(ef.survey.segment_scores(rows))
         >>> chart.title.text, chart.title.subtitle
-        (['Whom models know best'], ['Cells: mean score, higher is better (darker)',
+        (['Whom models know best'], ['Cells: mean score, higher is better (bluer)',
         'category: age'])
     """
     needed = ["model", "segment_id", "category", "score"]
@@ -85,7 +85,7 @@ def segments(scores: Frame, *, gaps: Frame | None = None) -> Chart:
             most = apart.select(pl.max_horizontal("gap", "noise_gap").max()).item() or 1.0
             chart = theme.library().hconcat(chart, _gaps(here, first, most), spacing=12)
         charts.append(theme.headed(chart, name))
-    told = ["Cells: mean score, higher is better (darker)"]
+    told = ["Cells: mean score, higher is better (bluer)"]
     if apart is not None:
         told.append(
             "Right: gap between best and worst segment (point); grey bar: gap that sampling alone "
