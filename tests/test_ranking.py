@@ -16,7 +16,7 @@ from evalframe.resample.ranks import RANKS, max_t_p_values, rank_sets
 
 COLUMNS = [
     *("rank", "model", "metric", "estimate", "std_error", "lower", "upper", "n_clusters"),
-    *("drop_rate", *RANKS, "tied_with_best", "p_value", "p_adjusted"),
+    *("drop_rate", *RANKS, "tied_with_best", "margin_to_best", "p_value", "p_adjusted"),
 ]
 METHOD = ef.Bootstrap(cluster="item", n=200, seed=3)
 PERCENTILE = replace(METHOD, interval="percentile")
@@ -320,7 +320,7 @@ def test_rank_sets_and_max_t_are_the_golden_ones(golden):
         given, expected = case["inputs"], case["expected"]
         points, drawn = np.array(given["estimate"]), np.array(given["replicates"])
         board, many = np.zeros(len(points), dtype=np.int64), np.full(len(points), np.inf)
-        lower, upper = rank_sets(points, drawn, board, given["level"], many)
+        lower, upper, _ = rank_sets(points, drawn, board, given["level"], many)
         assert lower.tolist() == expected["stepdown_lower"], case["id"]
         assert upper.tolist() == expected["stepdown_upper"], case["id"]
         assert (lower == 1).tolist() == expected["tied_with_best"], case["id"]
@@ -336,13 +336,32 @@ def test_replicates_within_strata_of_two_vary_by_half_and_are_widened():
     board, many = np.zeros(6, dtype=np.int64), np.full(6, 10**12)
     near = points / np.sqrt(2.0)
     sets = rank_sets(points, points + away, board, 0.95, many, many // 2)
-    np.testing.assert_array_equal(sets, rank_sets(near, near + away, board, 0.95, many))
+    *same, margin = rank_sets(near, near + away, board, 0.95, many)
+    np.testing.assert_array_equal(sets[:2], same)
+    np.testing.assert_allclose(sets[2], margin * np.sqrt(2.0))
     assert (sets[0] > rank_sets(points, points + away, board, 0.95, many)[0]).sum() == 0
     (*_, p), (*_, expected) = (
         max_t_p_values(each, each + away, board, many, strata)
         for each, strata in ((points, many // 2), (near, 1))
     )
     np.testing.assert_array_equal(p, expected)
+
+
+def test_beyond_its_margin_a_difference_from_the_best_is_certain():
+    rng = np.random.default_rng(5)
+    board, many, away = np.zeros(2, dtype=np.int64), np.full(2, 12), rng.normal(size=(399, 2))
+    margin = 1.0
+    for factor, tied in ((1.0, None), (0.999, True), (1.001, False)):
+        points = np.array([0.0, -factor * margin])
+        lower, _, (nothing, margin) = rank_sets(points, points + away, board, 0.95, many)
+        assert tied is None or (lower[1] == 1) == tied
+        assert np.isnan(nothing)
+    # By a t of 11 degrees and errors widened by 12 / 11, as the normal quantile of the deviations.
+    gaps = away[:, 0] - away[:, 1]
+    error = np.std(gaps, ddof=1)
+    bound = np.sort(np.abs(gaps) / error)[int(np.ceil(0.95 * 399)) - 1]
+    t = stats.t.isf(stats.norm.sf(bound), 11)
+    assert margin == pytest.approx(t * error * np.sqrt(12 / 11))
 
 
 def test_max_t_by_hand():

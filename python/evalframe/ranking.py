@@ -79,11 +79,12 @@ def rank(
         the system, `metric`, `estimate`, `std_error`, `lower`, `upper`, `n_clusters`, `drop_rate`
         as of `evaluate`, `rank_lower` and `rank_upper` (central ranks of the replicates),
         `rank_set_lower` and `rank_set_upper` (ranks that remain after a simultaneous comparison of
-        all pairs), `tied_with_best` (no system is significantly better), `p_value` (two-sided,
-        that the system equals the best; the largest if several are; null for the best) and
-        `p_adjusted`; of a metric of units also `n_units`, `n_units_missing`, `drawn` and
-        `unit_drop_rate`. Sorted by groups, rank and system. A system with one cluster has no error
-        and no p-value, and any rank.
+        all pairs), `tied_with_best` (no system is significantly better), `margin_to_best` (a
+        difference from the best beyond it would be certain in that comparison; null for the best),
+        `p_value` (two-sided, that the system equals the best; the largest if several are; null for
+        the best) and `p_adjusted`; of a metric of units also `n_units`, `n_units_missing`, `drawn`
+        and `unit_drop_rate`. Sorted by groups, rank and system. A system with one cluster has no
+        error and no p-value, and any rank.
 
     Raises:
         ParameterError: No group has two systems; a metric without a state, or without a direction

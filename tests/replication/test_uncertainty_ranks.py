@@ -10,7 +10,7 @@ from evalframe.resample.ranks import RANKS, rank_intervals, rank_sets, ranked
 from replication.score_data import drawn_tables, studied
 
 METHOD = ef.Bootstrap(cluster="study_id", n=60, seed=5)
-COLUMNS = ["rank", *RANKS, "tied_with_best"]
+COLUMNS = ["rank", *RANKS, "tied_with_best", "margin_to_best"]
 
 
 def constant(**shares):
@@ -25,7 +25,7 @@ def constant(**shares):
 
 def test_models_far_apart_have_one_rank_each():
     found = model_scores(constant(a=0.2, b=0.8, c=0.5), resample=METHOD)
-    assert found.columns[-7:] == ["n_clusters", *COLUMNS]
+    assert found.columns[-8:] == ["n_clusters", *COLUMNS]
     assert found["model"].to_list() == ["a", "b", "c"]
     for name in ("rank", *RANKS):
         assert found[name].to_list() == [3, 1, 2], name
@@ -37,7 +37,7 @@ def test_equal_models_share_every_rank():
     studies = constant(a=0.5)
     both = pl.concat([studies, studies.with_columns(model=pl.lit("b"))])
     found = model_scores(both, resample=METHOD)
-    assert found.select(COLUMNS).rows() == [(1, 1, 1, 1, 2, True)] * 2
+    assert found.select(COLUMNS[:-1]).rows() == [(1, 1, 1, 1, 2, True)] * 2
 
 
 def test_ranks_are_those_of_naive_replicates():
@@ -46,7 +46,7 @@ def test_ranks_are_those_of_naive_replicates():
     drawn = np.array([model_scores(t)["pas"] for t in drawn_tables(METHOD, tests, ["study_id"])])
     points, board = found["pas"].to_numpy(), np.zeros(5, dtype=np.int64)
     lower, upper = rank_intervals(drawn, board, METHOD.level)
-    least, most = rank_sets(points, drawn, board, METHOD.level, found["n_clusters"].to_numpy())
+    least, most, _ = rank_sets(points, drawn, board, METHOD.level, found["n_clusters"].to_numpy())
     for name, expected in zip(
         ("rank", *RANKS), (ranked(points[None])[0], lower, upper, least, most), strict=True
     ):
@@ -66,7 +66,7 @@ def test_ranks_are_within_the_other_keys_and_domains():
     for (_,), part in domains.group_by("domain"):
         assert sorted(part["rank"]) == [1, 2, 3]
     alone = model_scores(tests, by=[], resample=METHOD)
-    assert alone.select(COLUMNS).row(0) == (1, 1, 1, 1, 1, True)
+    assert alone.select(COLUMNS[:-1]).row(0) == (1, 1, 1, 1, 1, True)
 
 
 def test_nothing_is_certain_of_a_model_of_one_study_or_none():

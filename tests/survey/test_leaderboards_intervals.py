@@ -229,7 +229,7 @@ def test_rank_sets_hold_what_is_certain():
     rng = np.random.default_rng(0)
     points = np.array([0.9, 0.5, 0.49, np.nan])
     drawn = points + 0.01 * rng.standard_normal((500, 4))
-    lower, upper = rank_sets(points, drawn, np.zeros(4, dtype=np.int64), 0.95, np.full(4, 30))
+    lower, upper, _ = rank_sets(points, drawn, np.zeros(4, dtype=np.int64), 0.95, np.full(4, 30))
     assert lower[:3].tolist() == [1, 2, 2]
     assert upper[:3].tolist() == [1, 3, 3]
     assert np.isnan([lower[3], upper[3]]).all()

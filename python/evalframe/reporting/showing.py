@@ -57,8 +57,9 @@ def show(result: Frame, *, level: float | None = None, cluster: str | None = Non
         >>> items = items.unpivot(index="item", variable_name="model", value_name="loss")
         >>> resample = ef.Bootstrap(cluster="item")
         >>> board = ef.rank(items, ef.selective_risk(), between="model", resample=resample)
-        >>> ef.show(board).verdict
-        'Two of three models are tied with the best.'
+        >>> print(ef.show(board).verdict)
+        Two of three models are tied with the best; some differences below 0.68 cannot be told apart
+        with 6 clusters.
     """
     check_numbers(0, level)
     table = lazy(result).collect()

@@ -40,10 +40,11 @@ def verdict(table: pl.DataFrame, *, cluster: str | None = None) -> str:
     Examples:
         >>> board = {"rank": [1, 2, 3], "model": ["a", "b", "c"], "estimate": [0.98, 0.96, 0.9]}
         >>> found = {"rank_set_upper": [2, 2, 3], "tied_with_best": [True, True, False]}
-        >>> board = pl.DataFrame({**board, **found, "n_clusters": [300, 300, 300]})
+        >>> more = {"margin_to_best": [None, 0.0212, 0.0305], "n_clusters": [300, 300, 300]}
+        >>> board = pl.DataFrame({**board, **found, **more})
         >>> print(verdict(board, cluster="question"))
-        Two of three models are tied with the best; differences of up to 0.02 from it cannot be told
-        apart with 300 questions.
+        Two of three models are tied with the best; differences below 0.026 cannot be told apart
+        with 300 questions.
     """
     form = form_of(table, "a verdict is about")
     if table.is_empty():
@@ -138,19 +139,22 @@ def _of_board(board: pl.DataFrame, entry: str, form: Form, cluster: str | None) 
 
 
 def _unresolved(board: pl.DataFrame, form: Form, cluster: str | None) -> str:
-    """The largest difference from the best that is not certain."""
-    value = form.ends(board)[0]
-    tied = board["tied_with_best"]
-    top = value.filter(board["rank"] == board["rank"].min())
-    away = (value - top[0]).abs() if len(top) else value
-    largest = _float(away.filter(tied).max())
-    if not largest or tied.sum() < 2:
+    """The difference from the best, of one in the middle, that is not certain."""
+    margin = board["margin_to_best"] if "margin_to_best" in board.columns else pl.Series([None])
+    top = form.ends(board.filter(pl.col("rank") == pl.col("rank").min()))[0]
+    away = (form.ends(board)[0] - top[0]).abs()
+    return _cannot(margin, away.filter(~board["tied_with_best"]), board, cluster)
+
+
+def _cannot(widths: pl.Series, told: pl.Series, table: pl.DataFrame, cluster: str | None) -> str:
+    """Below the width in the middle differences cannot be told apart, or some cannot."""
+    middle = _float(widths.median())
+    if not middle:
         return ""
-    size = _rounded_up(largest)
-    nearest = _float(away.filter(~tied).min())
-    some = "some " if nearest is not None and nearest < size else ""
-    told = f"; {some}differences of up to {_plain(size)} from it cannot be told apart"
-    return told + _with_clusters(board, cluster)
+    size = _rounded_up(middle)
+    some = "some " if (told.abs() < size).any() else ""
+    below = f"; {some}differences below {_plain(size)} cannot be told apart"
+    return below + _with_clusters(table, cluster)
 
 
 def _of_pairs(table: pl.DataFrame, form: Form, cluster: str | None) -> str:
@@ -195,15 +199,11 @@ def _below(
 ) -> str:
     """Half the width of an interval in the middle: what is below it cannot be told apart."""
     value, lower, upper = form.ends(table)
-    half = _float(((upper - lower) / 2).median())
     apart = (lower > 0) | (upper < 0)
     # Where tests do not go by these intervals, their widths say nothing about what is found.
-    if not half or table["metric"].n_unique() > 1 or ((p_value < ALPHA) != apart).any():
+    if table["metric"].n_unique() > 1 or ((p_value < ALPHA) != apart).any():
         return ""
-    size = _rounded_up(half)
-    some = "some " if (value.abs().filter(told) < size).any() else ""
-    below = f"; {some}differences below {_plain(size)} cannot be told apart"
-    return below + _with_clusters(table, cluster)
+    return _cannot((upper - lower) / 2, value.filter(told), table, cluster)
 
 
 def _winner(left: str, right: str, delta: float, measure: Measure) -> str:

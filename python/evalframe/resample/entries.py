@@ -17,7 +17,7 @@ from evalframe.resample.contraction import GROUP
 from evalframe.resample.levels import drawn_of
 from evalframe.resample.paired import Replicates, rounding
 from evalframe.resample.pools import BOARD, Boards, Pool, Source, pools
-from evalframe.resample.ranks import RANKS, max_t_p_values, rank_columns, rank_limits
+from evalframe.resample.ranks import MARGIN, RANKS, max_t_p_values, rank_columns, rank_limits
 from evalframe.resample.uncertainty import Estimated, estimated, number_groups
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def unknown(names: Sequence[str], entries: int, *, ranked: bool) -> Entries:
         return np.full(entries, np.nan)
 
     spread = {name: intervals.Spread(*(nothing() for _ in SPREAD)) for name in names}
-    ranks = {name: nothing() for name in RANKS} if ranked else {}
+    ranks = {name: nothing() for name in (*RANKS, MARGIN)} if ranked else {}
     return Entries(spread, np.zeros(entries, dtype=np.int64), ranks)
 
 
@@ -147,7 +147,7 @@ RANKED = (
     "estimate",
     *("std_error", "lower", "upper", "n_clusters", "drop_rate"),
     *RANKS,
-    *("tied_with_best", "p_value", "p_adjusted"),
+    *("tied_with_best", MARGIN, "p_value", "p_adjusted"),
 )
 """Columns of ranked systems, the first before the system."""
 

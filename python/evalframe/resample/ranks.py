@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 RANKS = ("rank_lower", "rank_upper", "rank_set_lower", "rank_set_upper")
 """What is known of the rank of an entry: its central ranks, and those that it may have."""
 
+MARGIN = "margin_to_best"
+"""The difference from the best beyond which an entry would be told apart from it."""
+
 _HELD = 1 << 23
 """Numbers held at a time: of pairs of entries, in some replicates of some boards."""
 
@@ -31,20 +34,21 @@ _VARIES = 1e-12
 def rank_limits(
     points: Floats, drawn: Floats, group: Ints, level: float, clusters: Ints, strata: Ints
 ) -> dict[str, Floats]:
-    """The `RANKS` of each entry, NaN if undefined; `group` is the board of an entry."""
+    """The `RANKS` and `MARGIN` of each entry, NaN if undefined; `group` is its board."""
     # With one cluster nothing varies: such an entry has no central ranks, and any rank can be its
     # own.
     points, drawn = (np.round(scores, DECIMALS) for scores in (points, drawn))
     blank = np.where(clusters < 2, np.nan, 0.0)
     central = [ends + blank for ends in rank_intervals(drawn, group, level)]
     sets = rank_sets(points, drawn, group, level, clusters, strata)
-    return dict(zip(RANKS, (*central, *sets), strict=True))
+    return dict(zip((*RANKS, MARGIN), (*central, *sets), strict=True))
 
 
 def rank_columns(limits: Mapping[str, Floats]) -> list[pl.Series]:
-    """The `RANKS` as columns, and `tied_with_best`: no other is better beyond doubt."""
+    """The `RANKS` as columns, `tied_with_best` (no other is better beyond doubt), the `MARGIN`."""
     ranks = [pl.Series(name, limits[name]).fill_nan(None).cast(pl.Int64) for name in RANKS]
-    return [*ranks, (ranks[RANKS.index("rank_set_lower")] == 1).alias("tied_with_best")]
+    tied = (ranks[RANKS.index("rank_set_lower")] == 1).alias("tied_with_best")
+    return [*ranks, tied, pl.Series(MARGIN, limits[MARGIN]).fill_nan(None)]
 
 
 def rank_intervals(drawn: Floats, group: Ints, level: float) -> tuple[Floats, Floats]:
@@ -73,31 +77,33 @@ def rank_sets(
     level: float,
     clusters: Floats | Ints,
     strata: Ints | int = 1,
-) -> tuple[Floats, Floats]:
-    """The ranks that each entry can have, at a simultaneous level."""
+) -> tuple[Floats, Floats, Floats]:
+    """The ranks that each entry can have, at a simultaneous level, and its `MARGIN`."""
     # A difference of two entries is certain if it exceeds c of its standard errors, where c is the
     # quantile of the largest such deviation of a replicate over all pairs of a board, in steps:
     # what is certain leaves the pairs, which lowers c for the others. Then with the chance of
     # `level` every entry's true rank lies in its set. Mogstad, Romano, Shaikh and Wilhelm (2024),
     # Inference for ranks; Romano and Wolf (2005), of the steps.
-    lower, upper = (np.full(len(group), np.nan) for _ in range(2))
+    lower, upper, margin = (np.full(len(group), np.nan) for _ in range(3))
     for grid in _grids(group, 1):
         pairs = _Pairs.of(points, drawn, grid, clusters, strata)
         better = np.zeros(pairs.delta.shape, dtype=np.bool_)
-        boards = np.arange(len(grid))
+        boards, bounds = np.arange(len(grid)), np.zeros(pairs.delta.shape)
         while len(boards):
             worst = _largest_deviations(drawn, pairs.some(boards), ~better[boards])
             bound = _quantile(worst, level)[:, None, None]
+            bounds[boards] = np.where(better[boards], bounds[boards], bound)
             with np.errstate(invalid="ignore"):
                 found = (pairs.size[boards] > bound + 1e-12) & ~better[boards]
             better[boards] |= found
             boards = boards[found.any(axis=(1, 2))]
+        margin[grid] = pairs.margins(bounds, points[grid])
         valid = ~np.isnan(points[grid])
         above = 1.0 + better.sum(axis=1)
         below = valid.sum(axis=1)[:, None] - better.sum(axis=2)
         lower[grid] = np.where(valid, above, np.nan)
         upper[grid] = np.where(valid, below, np.nan)
-    return lower, upper
+    return lower, upper, margin
 
 
 def max_t_p_values(
@@ -173,12 +179,16 @@ class _Pairs(NamedTuple):
         grid: The entries of each board.
         delta: Differences of the points.
         error: Their standard errors.
+        free: Degrees of freedom of these errors.
+        widened: By what errors are multiplied, since clusters are few.
         size: The differences in standard errors, as normal quantiles; NaN if nothing varies.
     """
 
     grid: Ints
     delta: Floats
     error: Floats
+    free: Floats
+    widened: Floats
     size: Floats
 
     @classmethod
@@ -195,7 +205,7 @@ class _Pairs(NamedTuple):
 
         score = points[grid]
         free, lost = (
-            np.minimum(each[grid][:, :, None], each[grid][:, None, :])
+            np.minimum(each[grid][:, :, None], each[grid][:, None, :]).astype(np.float64)
             for each in (clusters - strata, np.broadcast_to(strata, clusters.shape))
         )
         delta = score[:, :, None] - score[:, None, :]
@@ -204,9 +214,25 @@ class _Pairs(NamedTuple):
         with np.errstate(invalid="ignore", divide="ignore"):
             t = np.where(error > _VARIES, delta / error, np.copysign(np.inf, delta) + error)
             t = np.where((np.abs(delta) <= _VARIES) & ~np.isnan(error), 0.0, t)
-            t = t / np.sqrt(1.0 + lost / free)
+            widened = np.sqrt(1.0 + lost / free)
+            t = t / widened
             size = np.copysign(ndtri(stdtr(free, -np.abs(t))), delta)
-        return cls(grid, delta, error, np.where(np.isnan(t + delta), np.nan, size))
+        size = np.where(np.isnan(t + delta), np.nan, size)
+        return cls(grid, delta, error, free, widened, size)
+
+    def margins(self, bounds: Floats, score: Floats) -> Floats:
+        """Differences of these sizes from the best of each board; NaN for the best itself."""
+        from scipy.special import ndtr, stdtrit
+
+        best = np.where(np.isnan(score), -np.inf, score).argmax(axis=1)
+        boards = np.arange(len(score))
+        free, widened, error, bound = (
+            each[boards, best] for each in (self.free, self.widened, self.error, bounds)
+        )
+        with np.errstate(invalid="ignore"):
+            margin = -stdtrit(free, ndtr(-bound)) * widened * error
+        margin[boards, best] = np.nan
+        return np.where(np.isnan(score), np.nan, margin)
 
     def some(self, boards: Ints) -> _Pairs:
         """The pairs of some boards."""

@@ -193,8 +193,10 @@ def model_scores(
         there is a key `model`, else of all rows: `rank` (Int64, 1 is the best, tied rows share the
         better), `rank_lower` and `rank_upper` (the central ranks of the replicates),
         `rank_set_lower` and `rank_set_upper` (the ranks that remain possible after simultaneous
-        comparisons of all pairs at the level of the bootstrap), and `tied_with_best` (Boolean: no
-        other model is significantly better). The bootstrap is computed at once.
+        comparisons of all pairs at the level of the bootstrap), `tied_with_best` (Boolean: no
+        other model is significantly better), and `margin_to_best` (a difference from the best
+        beyond it would be certain in that comparison; null for the best). The bootstrap is computed
+        at once.
 
     Raises:
         ParameterError: An argument is invalid, or there are fewer than two clusters.

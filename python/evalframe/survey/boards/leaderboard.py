@@ -44,6 +44,7 @@ _RANKS = (
     "rank_set_lower",
     "rank_set_upper",
     "tied_with_best",
+    "margin_to_best",
 )
 _ENDS = ("best_round", "best_segment", "best_score", "worst_round", "worst_segment", "worst_score")
 
@@ -102,8 +103,10 @@ def leaderboard(
         With `resample`: `std_error`, `lower`, `upper`, `n_clusters` (those with items of the model)
         and `drop_rate` of the score, `rank_lower` and `rank_upper` (the central ranks of the
         replicates), `rank_set_lower` and `rank_set_upper` (the ranks that remain after a
-        simultaneous comparison of all pairs of models), and `tied_with_best` (no model is
-        significantly better). A model with one cluster has no error and no limits, and any rank.
+        simultaneous comparison of all pairs of models), `tied_with_best` (no model is
+        significantly better), and `margin_to_best` (a difference from the best beyond it would be
+        certain in that comparison; null for the best). A model with one cluster has no error and no
+        limits, and any rank.
 
         Sorted by groups and rank. Lazy if the table is; the bootstrap is computed at once.
 
