@@ -128,13 +128,15 @@ def page(title: str, sections: Sequence[Section], provenance: Mapping[str, str])
 
 
 def _section(section: Section, number: int, figures: Iterable[_Figure]) -> str:
-    """A section with its tables, figures and notes."""
+    """A section: its main table, its figures, its other tables, and notes."""
+    tables = [_table(table, f"t{number}-{k}") for k, table in enumerate(section.tables, 1)]
     parts = [
         f"<section aria-labelledby=s{number}>",
         f"<h2 id=s{number}>{_text(section.title)}</h2>",
         f"<p class=verdict>{_text(section.verdict)}</p>" if section.verdict else "",
-        *(_table(table, f"t{number}-{k}") for k, table in enumerate(section.tables, 1)),
+        *tables[:1],
         *(figure.html for figure in figures),
+        *tables[1:],
     ]
     if section.left_out:
         items = "".join(f"<li>{_text(each)}" for each in section.left_out)

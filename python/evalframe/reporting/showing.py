@@ -107,7 +107,7 @@ def left_out(table: pl.DataFrame) -> list[str]:
         if name in table.columns:
             share = 1 - table[name] if name == "parse_rate" else table[name]
             if most := _most(share):
-                notes.append(f"Up to {100 * most:.2g}% {what}.")
+                notes.append(f"Up to {float(f'{100 * most:.2g}'):g}% {what}.")  # not 1e+02
     return notes
 
 
