@@ -21,6 +21,7 @@ from evalframe.jobs.items.records import records_of
 from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.rows import Rows
 from evalframe.reporting.table import LINES, render
+from evalframe.reporting.verdict import verdict
 
 if TYPE_CHECKING:
     from evalframe.jobs.family import Place
@@ -143,14 +144,16 @@ def report(
     disagreements: pl.DataFrame | None = None,
     **style: Any,
 ) -> str:
-    """The main table, one row for each group and metric; of a state its size."""
+    """The main table, below what tests say of it, one row for each group; of a state its size."""
     if is_state:
         return "\n".join([f"a state of {result.height:,} rows", *style["notes"]])
     table = partial(render, markdown=markdown, limit=None if markdown else LINES)
-    if disagreements is None:
-        return table(result, **style)
-    title = f"{'## ' * markdown}Items on which two systems differ most"
-    return "\n\n".join([table(result, **style), title, table(disagreements)])
+    is_tested = "rank" in result.columns or "delta" in result.columns
+    parts = [verdict(result) if is_tested else "", table(result, **style)]
+    if disagreements is not None:
+        title = f"{'## ' * markdown}Items on which two systems differ most"
+        parts += [title, table(disagreements)]
+    return "\n\n".join(filter(None, parts))
 
 
 def _check_state(place: Place) -> None:

@@ -13,6 +13,7 @@ from evalframe.replication.agreement.directions import CONFLICT
 from evalframe.replication.agreement.scored_tests import FINDING_RULES, STUDY_RULES, TWO_WAY
 from evalframe.replication.effects.types import SIDES
 from evalframe.reporting.table import wide_table
+from evalframe.reporting.verdict import verdict
 
 if TYPE_CHECKING:
     from evalframe.jobs.replication.outputs import Scores
@@ -57,7 +58,9 @@ def models_report(
         if name in models.columns
         and (name not in _ONLY_IF_ANY or (models[name].fill_null(0) > 0).any())
     }
-    return wide_table(models, [*(["rank"] if by else []), *by], columns, notes=notes, **style)
+    said = verdict(models) if "tied_with_best" in models.columns else ""
+    text = wide_table(models, [*(["rank"] if by else []), *by], columns, notes=notes, **style)
+    return f"{said}\n\n{text}" if said else text
 
 
 _DRAWN = {

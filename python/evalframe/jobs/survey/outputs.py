@@ -15,6 +15,7 @@ from evalframe.core.choices import BaselineKind
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.survey import METRIC, USUAL, SurveyJob
 from evalframe.reporting.table import numbers, wide_table
+from evalframe.reporting.verdict import verdict
 from evalframe.survey.baselines import MODELS
 
 if TYPE_CHECKING:
@@ -270,6 +271,7 @@ def leaderboard_report(
     """Format the overall leaderboard as text or Markdown, with notes beneath it."""
     in_rounds = "by_round" not in by and _several_rounds(overall)
     ends = [_end(overall, end, ["round"] * in_rounds) for end in ("best", "worst")]
+    said = verdict(overall) if "tied_with_best" in overall.columns else ""
     table = overall.with_columns(ends).rename(
         {"lower": "score_lower", "upper": "score_upper"}, strict=False
     )
@@ -278,7 +280,8 @@ def leaderboard_report(
         table = table.with_columns(tied.alias("tied_with_best"))
         notes = ["Tied: with the best, as far as the resamples tell.", *notes]
     shown = {name: head for name, head in _SHOWN.items() if name in table.columns}
-    return wide_table(table, [*by, "rank", "model"], shown, notes=notes, **style)
+    text = wide_table(table, [*by, "rank", "model"], shown, notes=notes, **style)
+    return f"{said}\n\n{text}" if said else text
 
 
 def _end(overall: pl.DataFrame, end: str, rounds: Sequence[str]) -> pl.Series:
