@@ -1,5 +1,9 @@
 import json
+import os
 from pathlib import Path
+
+if "PYTEST_XDIST_WORKER" in os.environ:  # processes share the cores
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 import pytest
 from hypothesis import settings

@@ -79,9 +79,10 @@ class Metric:
                 raise ParameterError(f"{self.name}: {key} must be a plain value, got {value!r}")
         weight = None if weight is None or weight is ONE else as_expr(weight)
         name = name or self.named(params)
-        made = self._defined(columns if weight is None else {**columns, WEIGHT: weight}, params)
-        if isinstance(made, MetricExpr):
-            return made.alias(name)
+        if (*columns, *params.items()) not in self.checked:  # then it is a metric of rows
+            made = self._defined(columns if weight is None else {**columns, WEIGHT: weight}, params)
+            if isinstance(made, MetricExpr):
+                return made.alias(name)
         return MetricExpr.of(Bound(self, columns, weight, params, name))
 
     def named(self, params: Mapping[str, Any]) -> str:
