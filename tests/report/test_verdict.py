@@ -135,6 +135,19 @@ def test_of_pairs(table, said):
     assert verdict(table) == said
 
 
+def test_of_keys_that_are_ranked_together_no_groups_are_made():
+    models = {"model": ["a", "a", "b"], "degree": [0.0, 0.7, 0.0], "pas": [0.9, 0.8, 0.4]}
+    sets = {"rank_set_lower": [1, 1, 3], "rank_set_upper": [2, 2, 3]}
+    found = {"rank": [1, 2, 3], **sets, "tied_with_best": [True, True, False]}
+    table = pl.DataFrame({**models, **found})
+    assert verdict(table) == "Two of three systems are tied with the best."
+    table = ef.show(table)
+    assert [column.title for column in table.columns[:3]] == ["rank", "model", "degree"]
+    assert table.columns[3].tied == [True, True, False]
+    lone = pl.DataFrame({"pas": [0.9], **{name: values[:1] for name, values in found.items()}})
+    assert ef.show(lone).verdict == ""
+
+
 def test_too_few_draws_are_no_equality():
     p = 2 / 501  # the smallest that 500 draws give
     many = pairs([0.3] * 51 + [0.0] * 4, [1.0] * 55, p_value=[p] * 51 + [0.7] * 4)

@@ -10,16 +10,15 @@ from evalframe.core.frames import any_frame
 from evalframe.core.typing import Frame
 from evalframe.plot import theme
 from evalframe.plot.estimates import ROWS, STEP
-from evalframe.plot.frames import keys_before, left_out, panels, taken, varying
+from evalframe.plot.frames import left_out, panels, taken, varying
 from evalframe.reporting.names import cut, labels, whole
+from evalframe.reporting.results import form_of
 
 if TYPE_CHECKING:
     from evalframe.plot.theme import Chart
 
 _MAKERS = "ef.rank, or with resample= of ef.survey.leaderboard or ef.replication.model_scores"
 _NEEDED = ("rank", "rank_set_lower", "rank_set_upper", "tied_with_best")
-_SCORES = ("metric", "score", "pas")
-"""Columns that follow the keys of a board."""
 
 
 @any_frame
@@ -50,8 +49,8 @@ def ranks(board: Frame, *, level: float | None = None, width: int = 320) -> Char
         'Blue: 2 of 3 not told apart from the best'
     """
     table = taken(board, "ranks", _NEEDED, _MAKERS)
-    score = next((name for name in _SCORES if name in table.columns), table.columns[-1])
-    *by, system = [key for key in keys_before(table, score) if key != "rank"] or ["rank"]
+    form = form_of(table, "ef.plot.ranks draws")
+    table, system, by = form.board(table)
     differ, same = varying(table, by)
     parts = panels(table, differ, "ranks")
     width = theme.panel_width(width, len(parts))
@@ -63,7 +62,7 @@ def ranks(board: Frame, *, level: float | None = None, width: int = 320) -> Char
     drawn = sum(min(len(part), ROWS) for _, part in parts)
     told += [*left_out(drawn, len(table), "systems"), *same]
     side = min(len(parts), 3) * (width + 120)
-    of = f" by {cut(table[score][0])}" if score == "metric" else ""
+    of = f" by {cut(table['metric'][0])}" if "metric" in table.columns else ""
     title = f"Ranks that the data allow{of}"
     return theme.finished(theme.side_by_side(charts), title, told, side)
 

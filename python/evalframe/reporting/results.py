@@ -7,10 +7,14 @@ from typing import NamedTuple
 import polars as pl
 
 from evalframe.core.errors import MissingColumnsError
-from evalframe.reporting.names import Measure
+from evalframe.reporting.names import Measure, joined
 
 MAKERS = "ef.evaluate, ef.compare, ef.rank, ef.survey.leaderboard or ef.replication.model_scores"
 """Functions whose results have estimates."""
+
+
+ENTRY = ":entry"
+"""The name of rows that have several keys, or none."""
 
 
 class Form(NamedTuple):
@@ -29,7 +33,25 @@ class Form(NamedTuple):
         until = "metric" if self.value == "delta" else self.value
         before = table.columns[: table.columns.index(until)]
         keys = [name for name in before if name not in ("rank", "metric")]
-        return [*keys[-1:], *keys[:-1]] if "rank" in before else keys
+        if "rank" not in table.columns or not keys:
+            return keys
+        entry = "model" if "rank" not in before and "model" in keys else keys[-1]
+        return [entry, *(key for key in keys if key != entry)]
+
+    def board(self, table: pl.DataFrame) -> tuple[pl.DataFrame, str, list[str]]:
+        """Ranked rows, the key of their entries, and the keys within which they are ranked.
+
+        If all rows are ranked together, several keys become one, `ENTRY`.
+        """
+        entry, *groups = self.keys(table) or [ENTRY]
+        if entry == ENTRY:
+            return table.with_columns(pl.lit("all rows").alias(ENTRY)), ENTRY, []
+        rank = pl.col("rank").drop_nulls()
+        within = (rank.min() == 1) & (rank.max() <= rank.len())
+        if not groups or table.group_by(groups).agg(within.alias(ENTRY))[ENTRY].all():
+            return table, entry, groups
+        names = pl.Series(ENTRY, joined(table.select(entry, *groups).rows()))
+        return table.with_columns(names), ENTRY, []
 
     def ends(self, table: pl.DataFrame) -> list[pl.Series]:
         """Estimate, lower and upper end; null where the table has none."""

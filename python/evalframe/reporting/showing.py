@@ -164,13 +164,14 @@ def _of_long(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]:
 
 def _of_board(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]:
     """A row for each entry, with its rank and the ranks that it may have."""
-    entry, *groups = form.keys(table)
+    groups = form.board(table)[2]
+    entries = [key for key in form.keys(table) if key not in groups]
     if not groups:
         table = table.sort("rank", nulls_last=True, maintain_order=True)
     measure = form.measure or Measure.of(table["metric"][0])
     best = (table["rank"] == 1).fill_null(value=False).to_list()
     column = _estimates(table, form, _title(measure))._replace(best=best)
-    columns = [_names(table, key) for key in [*groups, "rank", entry]]
+    columns = [_names(table, key) for key in [*groups, "rank", *entries]]
     notes = ["Bold: best."]
     if "tied_with_best" in table.columns:
         tied = pl.col("tied_with_best").fill_null(value=False)

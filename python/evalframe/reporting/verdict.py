@@ -98,9 +98,9 @@ def too_few_draws(p_adjusted: pl.Series, p_value: pl.Series) -> str | None:
 
 def _of_boards(table: pl.DataFrame, form: Form, cluster: str | None) -> str:
     """Of ranks: of one board who is best; of several how many have one best."""
-    entry, *groups = form.keys(table)
     if "tied_with_best" not in table.columns:
         return _UNTESTED
+    table, entry, groups = form.board(table)
     known = table.drop_nulls("tied_with_best")
     boards = known.partition_by(groups) if groups else [known]
     boards = [board for board in boards if len(board) > 1]
