@@ -161,7 +161,7 @@ def test_narrow_lines_give_up_details_but_no_estimates(result):
     assert render(result, width=78) == render(result)
     lines = render(result, width=60).splitlines()
     assert len(lines[0]) == 55
-    assert lines[-1] == "Not shown at 60 characters: n_clusters, std_error."
+    assert lines[-1] == "Not shown at 60 characters: std_error, n_clusters."
     assert "estimate [lower, upper]" in render(result, width=1)
 
 

@@ -86,8 +86,11 @@ def test_of_boards_of_several_groups():
     tables = [one, some, some, none, one.head(1)]
     groups = [t.select(pl.lit(k).alias("task"), pl.all()) for k, t in enumerate(tables)]
     assert verdict(pl.concat(groups)) == (
-        "Of four groups, one has one model that no other is better than, two have several that are "
+        "Of four tasks, one has one model that no other is better than, two have several that are "
         "tied with the best and one has no model that can be told from the best."
+    )
+    assert verdict(pl.concat(groups[1:3])) == (
+        "Of two tasks, each has several that are tied with the best."
     )
 
 

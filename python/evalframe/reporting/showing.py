@@ -166,8 +166,7 @@ def _of_board(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]
     """A row for each entry, with its rank and the ranks that it may have."""
     groups = form.board(table)[2]
     entries = [key for key in form.keys(table) if key not in groups]
-    if not groups:
-        table = table.sort("rank", nulls_last=True, maintain_order=True)
+    table = table.sort(*groups, "rank", nulls_last=True, maintain_order=True)
     measure = form.measure or Measure.of(table["metric"][0])
     best = (table["rank"] == 1).fill_null(value=False).to_list()
     column = _estimates(table, form, _title(measure))._replace(best=best)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -19,6 +19,7 @@ _DETAILS = ("n_missing", "n_clusters", "drop_rate", "std_error")
 
 _LABELS = ("metric", "left", "right")
 _CENTRES = ("estimate", "delta")
+_ENDS = " [lower, upper]"
 _NULL = "-"
 _GAP = "..."
 _LARGE = 1e7
@@ -82,26 +83,36 @@ def render(
         for column in columns.values():
             column.cells.insert(gap, _GAP)
 
+    more = ""
+    if gap is not None:
+        more = f"{table.height - rows.height:,} of {table.height:,} rows left out."
+    return _written(columns, _DETAILS, markdown, width, level, [more, *notes])
+
+
+def _written(
+    columns: dict[str, Column],
+    droppable: Iterable[str],
+    markdown: bool,
+    width: int | None,
+    level: float | None,
+    notes: Iterable[str],
+) -> str:
+    """The columns that fit the width, without the first of the droppable ones, and notes."""
     draw = as_markdown if markdown else as_text
     lines = draw(columns.values())
-    hidden: list[str] = []
-    for name in _DETAILS:
+    heads = {name: column.title for name, column in columns.items()}
+    for name in droppable:
         if width is not None and len(lines[1]) > width and name in columns:
             del columns[name]
-            hidden.append(name)
             lines = draw(columns.values())
-
     captions = []
-    if level is not None and {"lower", "upper"} <= set(rows.columns):
+    if level is not None and any(column.title.endswith(_ENDS) for column in columns.values()):
         captions.append(f"{100 * level:g}% intervals in brackets.")
-    if hidden:
+    if hidden := [head for name, head in heads.items() if name not in columns]:
         captions.append(f"Not shown at {width} characters: {', '.join(hidden)}.")
-    if gap is not None:
-        rest = table.height - rows.height
-        captions.append(f"{rest:,} of {table.height:,} rows left out.")
-    if table.is_empty():
+    if not any(column.cells for column in columns.values()):
         captions.append("No rows.")
-    captions += notes
+    captions += filter(None, notes)
     return "\n".join([*lines, "", *captions] if captions else lines)
 
 
@@ -190,7 +201,7 @@ def with_interval(centre: Column, lower: Column, upper: Column) -> Column:
     values = centre._replace(title="").aligned()[1:]
     brackets = Column("", intervals).aligned()[1:]
     cells = [" ".join(cell) for cell in zip(values, brackets, strict=True)]
-    return Column(f"{centre.title} [lower, upper]", cells, is_number=True)
+    return Column(centre.title + _ENDS, cells, is_number=True)
 
 
 def show_once(keys: Sequence[list[str]], gap: int | None) -> None:
@@ -258,23 +269,9 @@ def wide_table(
         show_once([column.cells for column in columns.values()], None)
     filled = [name for name in shown if table[name].null_count() < table.height]
     columns |= {name: _figures(table, name, shown[name], digits) for name in filled}
-    draw = as_markdown if markdown else as_text
-    lines, hidden = draw(columns.values()), []
-    for name in reversed(filled[1:]):
-        if width is not None and len(lines[1]) > width:
-            hidden.append(columns.pop(name).title)
-            lines = draw(columns.values())
-    captions = []
-    if level is not None and any(column.title.endswith("]") for column in columns.values()):
-        captions.append(f"{100 * level:g}% intervals in brackets.")
-    if hidden:
-        captions.append(f"Not shown at {width} characters: {', '.join(reversed(hidden))}.")
-    if more := len(rows) - len(table):
-        captions.append(f"{more:,} more rows are not shown; an output has them.")
-    if table.is_empty():
-        captions.append("No rows.")
-    captions += notes
-    return "\n".join([*lines, "", *captions] if captions else lines)
+    left_out = len(rows) - len(table)
+    more = f"{left_out:,} more rows are not shown; an output has them." if left_out else ""
+    return _written(columns, reversed(filled[1:]), markdown, width, level, [more, *notes])
 
 
 def _key(column: pl.Series) -> Column:

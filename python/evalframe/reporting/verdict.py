@@ -108,6 +108,7 @@ def _of_boards(table: pl.DataFrame, form: Form, cluster: str | None) -> str:
         return ""
     if len(boards) == 1:
         return _of_board(boards[0], entry, form, cluster)
+    number = counted(len(boards), groups[0] if len(groups) == 1 else None, "group")
     ties = [int(board["tied_with_best"].sum()) for board in boards]
     one = sum(tied == 1 for tied in ties)
     all_tied = sum(tied == len(board) for tied, board in zip(ties, boards, strict=True))
@@ -117,7 +118,9 @@ def _of_boards(table: pl.DataFrame, form: Form, cluster: str | None) -> str:
         f"no {_noun(entry, 'system')} that can be told from the best": all_tied,
     }
     told = [f"{spelled(n)} {'has' if n == 1 else 'have'} {what}" for what, n in parts.items() if n]
-    return f"Of {spelled(len(boards))} groups, {_listed(told)}."
+    if len(told) == 1:
+        told = [f"each has {what}" for what, n in parts.items() if n]
+    return f"Of {number}, {_listed(told)}."
 
 
 def _of_board(board: pl.DataFrame, entry: str, form: Form, cluster: str | None) -> str:
