@@ -92,6 +92,7 @@ HEAVY = {
     "pandas",
     "dask",
     "tqdm",
+    "great_tables",
 }
 ROOMS = {f"evalframe.{room}" for room in ("jobs", "reporting", "testing", "engine", "plot")}
 

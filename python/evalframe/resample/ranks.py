@@ -221,18 +221,17 @@ class _Pairs(NamedTuple):
         return cls(grid, delta, error, free, widened, size)
 
     def margins(self, bounds: Floats, score: Floats) -> Floats:
-        """Differences of these sizes from the best of each board; NaN for the best itself."""
+        """Differences of these sizes from the best of each board; NaN for the best."""
         from scipy.special import ndtr, stdtrit
 
         best = np.where(np.isnan(score), -np.inf, score).argmax(axis=1)
         boards = np.arange(len(score))
-        free, widened, error, bound = (
-            each[boards, best] for each in (self.free, self.widened, self.error, bounds)
+        free, widened, error, delta, bound = (
+            each[boards, best] for each in (self.free, self.widened, self.error, self.delta, bounds)
         )
         with np.errstate(invalid="ignore"):
             margin = -stdtrit(free, ndtr(-bound)) * widened * error
-        margin[boards, best] = np.nan
-        return np.where(np.isnan(score), np.nan, margin)
+        return np.where(np.isnan(score) | (np.abs(delta) <= _VARIES), np.nan, margin)
 
     def some(self, boards: Ints) -> _Pairs:
         """The pairs of some boards."""
