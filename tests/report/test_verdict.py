@@ -184,6 +184,9 @@ def test_names_are_shown_as_text():
     hostile = hostile.with_columns(model=pl.Series(["x" * 10_000, "a\u202e\nb"]))
     said = verdict(hostile.rename({"model": "{evil}"}))
     assert said == f"“{'x' * 21}…{'x' * 10}” is better than “a\\u202e b”."
+    named = board([0.9, 0.8, 0.5], [True, True, False])
+    named = named.with_columns(model=pl.Series(["a", "b", "baseline:uniform"]))
+    assert verdict(named) == "Two of three models and baselines are tied with the best."
     many = board([0.9, 0.8, 0.5], [True, True, False]).rename({"model": "a[0]"})
     assert verdict(many).startswith("Two of three systems are tied")
 

@@ -58,8 +58,8 @@ def show(result: Frame, *, level: float | None = None, cluster: str | None = Non
         >>> resample = ef.Bootstrap(cluster="item")
         >>> board = ef.rank(items, ef.selective_risk(), between="model", resample=resample)
         >>> print(ef.show(board).verdict)
-        Two of three models are tied with the best; some differences below 0.68 cannot be told apart
-        with 6 clusters.
+        Two of three models are tied with the best; differences below 0.61 cannot be told apart with
+        6 clusters.
     """
     check_numbers(0, level)
     table = lazy(result).collect()

@@ -24,6 +24,7 @@ _WORDS = (
     *("seven", "eight", "nine", "ten", "eleven", "twelve"),
 )
 _UNTESTED = "No intervals were computed, so nothing can be said about ties."
+_BASELINE = "baseline:"  # begins the names of entries of leaderboards that are no models
 _NO_TESTS = "intervals are no tests: rank and compare say which differences are certain."
 
 
@@ -126,15 +127,17 @@ def _of_boards(table: pl.DataFrame, form: Form, cluster: str | None) -> str:
 def _of_board(board: pl.DataFrame, entry: str, form: Form, cluster: str | None) -> str:
     best = board.filter(pl.col("tied_with_best"))
     tied, total = len(best), len(board)
+    systems = counted(total, entry, "system")
+    if board[entry].cast(pl.String).str.starts_with(_BASELINE).any():
+        systems += " and baselines"
     if tied > 1:
         found = f"No {_noun(entry, 'system')} can be told from the best"
         if tied < total:
-            systems = counted(total, entry, "system")
             found = f"{spelled(tied).capitalize()} of {systems} are tied with the best"
         return f"{found}{_unresolved(board, form, cluster)}."
     name = _named(best[entry][0])
     if best["rank_set_upper"][0] != 1:  # others are worse than some, but not all than this one
-        return f"{name} is the only one of {counted(total, entry, 'system')} that no other beats."
+        return f"{name} is the only one of {systems} that no other beats."
     if total == 2:
         return f"{name} is better than {_named(board.filter(~pl.col('tied_with_best'))[entry][0])}."
     others = "both" if total == 3 else f"all {spelled(total - 1)}"
@@ -239,7 +242,9 @@ def _of_estimates(table: pl.DataFrame, form: Form, cluster: str | None) -> str:
     if not best or len(best) > 3:
         return _NO_TESTS.capitalize()
     told = [
-        f"{name} has the best {_listed(of) if len(of) < 4 else f'of {spelled(len(of))} metrics'}"
+        f"{name} has the best {_listed(of)}"
+        if len(of) < 4
+        else f"{name} is best by {spelled(len(of))} metrics"
         for name, of in best.items()
     ]
     return f"{_listed(told)}; {_NO_TESTS}"
