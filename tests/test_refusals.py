@@ -1,15 +1,12 @@
 """What would be silently wrong is refused, or comes out as the documentation says."""
 
-import io
 import math
-import sys
 
 import numpy as np
 import polars as pl
 import pytest
 
 import evalframe as ef
-from evalframe.core import progress
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.resample import replicates
 
@@ -183,19 +180,6 @@ def test_bca_does_not_depend_on_the_order_of_rows():
         for frame in (items, items.reverse())
     ]
     assert ends[0] == pytest.approx(ends[1], rel=1e-9)
-
-
-def test_progress_shows_on_a_terminal_and_only_there(monkeypatch):
-    class Terminal(io.StringIO):
-        def isatty(self):
-            return True
-
-    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
-    for stream, expected in ((Terminal(), "\rbootstrap:   4%|"), (io.StringIO(), "")):
-        monkeypatch.setattr(sys, "stderr", stream)
-        ef.evaluate(ITEMS, ef.aurc(), resample=BOOTSTRAP)
-        assert expected in stream.getvalue()
-        assert bool(stream.getvalue()) == bool(expected)
 
 
 @pytest.mark.parametrize("of", [ITEMS, ITEMS.lazy()])

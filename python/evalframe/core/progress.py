@@ -19,6 +19,9 @@ Item = TypeVar("Item")
 _PATIENCE = 1.0
 """Seconds before a bar is shown."""
 
+_SILENCE = 3.0
+"""Seconds before a bar is shown though nothing is done yet."""
+
 _SHOWING = threading.Lock()
 """Held by who shows a bar, or wants none to be shown."""
 
@@ -45,25 +48,32 @@ def bar(what: str) -> Iterator[Callable[..., None]]:
     It is called with the numbers of what is done and of all, and perhaps more to say. They need
     not be whole, and the bar never goes back. Bars within a bar are not shown.
     """
-    start = time.monotonic()
-    with ExitStack() as stack:
-        is_shown = _is_watched() and _SHOWING.acquire(blocking=False)
-        if is_shown:
-            stack.callback(_SHOWING.release)
-        drawn: Any = None
+    if not _is_watched() or not _SHOWING.acquire(blocking=False):
+        yield lambda done, total, more="": None
+        return
+    start, drawing = time.monotonic(), threading.Lock()
+    drawn: Any = None
 
-        def report(done: float, total: float, more: str = "") -> None:
-            nonlocal drawn
-            passed, share = time.monotonic() - start, done / max(total, 1)
+    def report(done: float, total: float, more: str = "") -> None:
+        nonlocal drawn
+        passed, share = time.monotonic() - start, done / max(total, 1)
+        with drawing:
             if drawn is not None:
                 drawn.set_postfix_str(more, refresh=False)
                 drawn.update(max(0.0, share - drawn.n))
-            elif is_shown and passed >= _PATIENCE and share < 1:
+            elif passed >= _PATIENCE and share < 1:
                 drawn = stack.enter_context(_drawn(what))
                 drawn.start_t -= passed
                 drawn.n = share
                 drawn.set_postfix_str(more)
 
+    with ExitStack() as stack:
+        stack.callback(_SHOWING.release)
+        begun = threading.Timer(_SILENCE, lambda: None if drawn is not None else report(0, 1))
+        begun.daemon = True
+        begun.start()
+        stack.callback(begun.join)
+        stack.callback(begun.cancel)
         yield report
 
 
