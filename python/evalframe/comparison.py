@@ -16,7 +16,8 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.evaluation import check_independent, clustered, named_cluster
+from evalframe.evaluation import clustered
+from evalframe.resample.independence import check_independent, named_cluster
 
 if TYPE_CHECKING:
     from evalframe.engine.opening import AnyEngine

@@ -16,7 +16,6 @@ from evalframe.core.shown import shown
 from evalframe.core.typing import By, Frame, IntoExpr
 
 if TYPE_CHECKING:
-    from evalframe.core.per import AnyBound
     from evalframe.core.states import Plan, States
     from evalframe.engine.opening import AnyEngine
     from evalframe.engine.rows import Rows
@@ -93,12 +92,14 @@ def evaluate(
     tables.check_units(bounds, keys)
     if engine is not None or state is not None:
         from evalframe.engine.rows import estimated, resampled, rows_of
-        from evalframe.resample.uncertainty import spread
 
         rows = rows_of(frame, engine, state)
         if resample is None:
             long = estimated(rows, exprs, keys, plan, engine, state)
         else:
+            from evalframe.resample.independence import check_independent
+            from evalframe.resample.uncertainty import spread
+
             check_independent(bounds, resample)
             if state is not None and resample.cluster is None:
                 raise ParameterError(
@@ -122,6 +123,7 @@ def evaluate(
             return tables.finished(pl.concat(parts, how="diagonal"), keys, order)
 
         return pl.defer(compute, schema=tables.result_schema(lazy, keys, bounds))
+    from evalframe.resample.independence import check_independent
     from evalframe.resample.uncertainty import spread
 
     check_independent(bounds, resample)
@@ -317,6 +319,8 @@ def finish(
     if resample is None:
         schema = tables.result_schema(tables.lazy(state), states.keys, states.metrics)
         return pl.defer(lambda: estimates_of(states, None), schema=schema)
+    from evalframe.resample.independence import cluster_of
+
     cluster = cluster_of(resample)
     if resample.within is not None:
         raise ParameterError(
@@ -354,49 +358,11 @@ _ROW = ":row"
 AnyRows = TypeVar("AnyRows", bound="Rows")
 
 
-def cluster_of(method: Method) -> pl.Expr | None:
-    """The cluster of a method, with its stratum if it has one; None for single rows."""
-    from evalframe.resample.methods import Bootstrap, Jackknife, Linearized
-    from evalframe.resample.strata import within
-
-    if not isinstance(method, Bootstrap | Jackknife | Linearized):
-        raise ParameterError(
-            f"resample must be ef.Bootstrap(...), ef.Jackknife(...) or ef.Linearized(...), "
-            f"got {method!r}"
-        )
-    cluster = None if method.cluster is None else as_expr(method.cluster)
-    if cluster is not None and method.within is not None:
-        return within(as_expr(method.within), cluster)
-    return cluster
-
-
 def clustered(frame: AnyRows, method: Method) -> tuple[AnyRows, pl.Expr]:
     """Rows and their cluster; by default each row is one."""
+    from evalframe.resample.independence import cluster_of
+
     cluster = cluster_of(method)
     if cluster is None:
         return cast("AnyRows", frame.with_row_index(_ROW)), pl.col(_ROW)
     return frame, cluster
-
-
-def named_cluster(caller: str, method: Method) -> pl.Expr:
-    """The cluster of a method; ParameterError if that is single rows."""
-    cluster = cluster_of(method)
-    if cluster is None:
-        raise ParameterError(
-            f"{caller}: rows are not independent here; name what is drawn together, such as "
-            f"{type(method).__name__}(cluster='participant_id')"
-        )
-    return cluster
-
-
-def check_independent(metrics: Sequence[AnyBound], resample: Method) -> None:
-    """Raise ParameterError if rows are taken as independent by errors of metrics of units."""
-    from evalframe.core.per import units_of
-
-    nested = next((metric for metric in metrics if units_of(metric)), None)
-    if nested is not None and resample.cluster is None and type(resample).__name__ == "Linearized":
-        unit = next(iter(units_of(nested)[0]))
-        raise ParameterError(
-            f"metric {nested.name!r} is over units of {unit!r}: say what is independent, "
-            f"Linearized(cluster={unit!r}), or the rows' id for rows within fixed units"
-        )

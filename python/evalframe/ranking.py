@@ -14,7 +14,7 @@ from evalframe.core.errors import Argument, ParameterError
 from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.evaluation import named_cluster
+from evalframe.resample.independence import named_cluster
 
 if TYPE_CHECKING:
     from evalframe.core.per import AnyBound

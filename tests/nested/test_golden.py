@@ -9,7 +9,7 @@ import pytest
 import evalframe as ef
 from evalframe.core.states import CLUSTER, States
 from evalframe.core.tables import Keys
-from evalframe.evaluation import cluster_of
+from evalframe.resample.independence import cluster_of
 from evalframe.resample.levels import drawn_of, with_levels
 from evalframe.resample.nested import contract
 from evalframe.resample.pools import cluster_columns

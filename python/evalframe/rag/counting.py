@@ -16,9 +16,10 @@ from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.special import wilson
 from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.evaluation import cluster_of, evaluate
+from evalframe.evaluation import evaluate
 from evalframe.rag import metrics
 from evalframe.rag.metrics import good, has_value, judge_detected, judge_rejected, rejected
+from evalframe.resample.independence import cluster_of
 
 if TYPE_CHECKING:
     from evalframe.core.metric import MetricExpr

@@ -8,7 +8,7 @@ numbers.
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TypeAlias, cast, get_args
 
@@ -26,12 +26,14 @@ from evalframe.core.state_files import packed, unpacked
 from evalframe.core.states import CLUSTER, Plan, States
 from evalframe.core.tables import Keys
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.evaluation import cluster_of, evaluate, finish, merge, partial, retract
+from evalframe.evaluation import evaluate, finish, merge, partial, retract
+from evalframe.resample.independence import cluster_of
 from evalframe.resample.levels import with_levels
 from evalframe.resample.methods import Bootstrap
 from evalframe.resample.nested import contract
 from evalframe.resample.pools import pools
 from evalframe.resample.uncertainty import number_groups
+from evalframe.testing.agreement import agree
 
 Metrics: TypeAlias = AnyMetric | Sequence[AnyMetric]
 
@@ -119,7 +121,7 @@ def expressions_equal_tables(
         routes[route] = values.unpivot(
             names, index=list(keys.names), variable_name="metric", value_name="estimate"
         )
-    _agree("expressions equal tables", routes, keys, rtol, _COUNTED)
+    agree("expressions equal tables", routes, keys, rtol, _COUNTED)
 
 
 def shards_add_up(
@@ -141,7 +143,7 @@ def shards_add_up(
         routes[f"shards of {cut} merged the other way round"] = finish(
             merge(states[-1], merge(*states[:-1]))
         )
-    _agree("shards add up", routes, keys, rtol, _COUNTED)
+    agree("shards add up", routes, keys, rtol, _COUNTED)
 
 
 def parts_can_be_taken_away(
@@ -156,7 +158,7 @@ def parts_can_be_taken_away(
         except RecomputeError:
             continue
         routes: dict[str, Frame] = {"the other rows": finish(left), "retract": found}
-        _agree("parts can be taken away", routes, keys, rtol, _COUNTED)
+        agree("parts can be taken away", routes, keys, rtol, _COUNTED)
 
 
 def integer_weights_repeat_rows(
@@ -184,7 +186,7 @@ def row_order_does_not_matter(
         routes[f"rows reversed, {plan}"] = evaluate(rows.reverse(), exprs, by=by, plan=plan)
         shuffled = rows.sample(fraction=1, shuffle=True, seed=1)
         routes[f"rows shuffled, {plan}"] = evaluate(shuffled, exprs, by=by, plan=plan)
-    _agree("row order does not matter", routes, keys, rtol, _COUNTED)
+    agree("row order does not matter", routes, keys, rtol, _COUNTED)
 
 
 def clusters_add_up(
@@ -209,7 +211,7 @@ def clusters_add_up(
             "evaluate with unit weights of clusters": evaluate(rows, exprs, by=by, resample=method),
             "finish with unit weights of clusters": finish(state, resample=method),
         }
-    _agree("clusters add up", routes, keys, rtol, _COUNTED)
+    agree("clusters add up", routes, keys, rtol, _COUNTED)
 
 
 def replicates_resample_rows(
@@ -234,7 +236,7 @@ def replicates_resample_rows(
         "sums per cluster": evaluate(rows, exprs, by=by, resample=method),
         "resampled rows": evaluate(rows, plain, by=by, resample=method),
     }
-    _agree("replicates resample rows", routes, keys, rtol, _SPREAD)
+    agree("replicates resample rows", routes, keys, rtol, _SPREAD)
 
 
 def units_are_groups(metrics: Metrics, frame: Frame, *, by: By = None, rtol: float = RTOL) -> None:
@@ -261,7 +263,7 @@ def units_are_groups(metrics: Metrics, frame: Frame, *, by: By = None, rtol: flo
             "the table of units": evaluate(table, then, by=list(keys.names)),
             "the metric of units": evaluate(known, expr, by=by),
         }
-        _agree("units are groups", routes, keys, max(rtol, _SETTLED))
+        agree("units are groups", routes, keys, max(rtol, _SETTLED))
 
 
 def replicates_copy_units(
@@ -387,37 +389,4 @@ def _weighted(law: str, modulus: int, metrics: Metrics, frame: Frame, by: By, rt
             left = repeated.select(keys.exprs)
             weighted = weighted.join(left, on=keys.names, how="semi", nulls_equal=True)
         routes[f"weights, {plan}"] = weighted
-    _agree(law, routes, keys, rtol)
-
-
-def _agree(
-    law: str,
-    routes: Mapping[str, Frame],
-    keys: Keys,
-    rtol: float,
-    columns: Sequence[str] = ("estimate",),
-) -> None:
-    index = [*keys.names, "metric"]
-    tables = {route: table.lazy().collect().sort(index) for route, table in routes.items()}
-    first, expected = next(iter(tables.items()))
-    for route, table in tables.items():
-        if not table.select(index).equals(expected.select(index)):
-            raise AssertionError(
-                f"{law}: {route} has other groups than {first}:\n"
-                f"{table.select(index)}\n{expected.select(index)}"
-            )
-        for column in set(columns) & set(table.columns):
-            left, right = (each[column].cast(pl.Float64) for each in (table, expected))
-            undefined = left.is_null() & right.is_null()
-            wrong = ~left.is_close(right, rel_tol=rtol, abs_tol=rtol).fill_null(undefined)
-            for row in wrong.arg_true().head(1):
-                raise AssertionError(
-                    f"{law}: {_at(table, index, row, column)} is {right[row]!r} by {first}, "
-                    f"but {left[row]!r} by {route}"
-                )
-
-
-def _at(table: pl.DataFrame, index: Sequence[str], row: int, column: str) -> str:
-    *group, metric = (table[name][row] for name in index)
-    where = ", ".join(f"{name}={value!r}" for name, value in zip(index, group, strict=False))
-    return f"{column} of {metric!r}" + (f" in the group {where}" if where else "")
+    agree(law, routes, keys, rtol)

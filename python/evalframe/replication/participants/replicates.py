@@ -11,11 +11,11 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.frames import any_frame
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame, IntoExpr
-from evalframe.evaluation import named_cluster
 from evalframe.replication.participants.design import CATEGORY, KIND, PLACE, TEST
 from evalframe.replication.participants.formulas import OF_DESIGN, STATISTICS, statistics_of
 from evalframe.replication.participants.rows import CLUSTER, GROUP, rows_of
 from evalframe.replication.participants.statistics import participant_statistics
+from evalframe.resample.independence import named_cluster
 
 if TYPE_CHECKING:
     from evalframe.core.segments import Floats

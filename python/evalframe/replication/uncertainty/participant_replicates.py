@@ -13,12 +13,12 @@ from evalframe.core.progress import bar
 from evalframe.core.rows import as_expr
 from evalframe.core.tables import Keys, lazy
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.evaluation import named_cluster
 from evalframe.replication.chain import SCORES, Pipeline
 from evalframe.replication.participants.replicates import REPLICATE, resampled_statistics
 from evalframe.replication.participants.statistics import participant_statistics
 from evalframe.replication.uncertainty.scores import ENTRY, numbers, with_entries, with_spreads
 from evalframe.resample import intervals
+from evalframe.resample.independence import named_cluster
 from evalframe.resample.methods import Bootstrap
 
 if TYPE_CHECKING:

@@ -12,13 +12,13 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.per import per
 from evalframe.core.special import ranks
 from evalframe.core.state import N
-from evalframe.evaluation import named_cluster
 from evalframe.replication.agreement.ecs import EcsLevel, EcsRows, ecs_of
 from evalframe.replication.agreement.pooling import of_rows
 from evalframe.replication.agreement.scored_tests import VALUE
 from evalframe.replication.agreement.studies import means_of
 from evalframe.replication.uncertainty.concordance import concordance, with_effects
 from evalframe.resample.entries import Ranking, entry_spreads
+from evalframe.resample.independence import named_cluster
 from evalframe.resample.ranks import rank_columns
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from evalframe.core.frames import like_input
 from evalframe.core.special import ranks, settled
 from evalframe.core.tables import lazy
 from evalframe.core.typing import By, Frame
-from evalframe.evaluation import named_cluster
+from evalframe.resample.independence import named_cluster
 from evalframe.survey.boards.rows import (
     CLUSTER,
     MASS,
