@@ -8,7 +8,8 @@ import pytest
 
 import evalframe as ef
 from evalframe.core.errors import OutputError, ParameterError
-from evalframe.sections.kinds import Given, section_of
+from evalframe.sections.kinds import Given
+from evalframe.sections.section import section_of
 
 HOSTILE = "</script><img src=x onerror=alert(1)>\u202e"
 ITEMS = pl.DataFrame(

@@ -16,12 +16,13 @@ import polars as pl
 from evalframe.core.errors import EvalframeError, InputError
 from evalframe.core.scan import scan
 from evalframe.jobs.family import FAMILIES, family_of
-from evalframe.jobs.flags import fields_of, inner_fields, parse
+from evalframe.jobs.flags import fields_of, inner_fields, parse, split, split_metrics
 from evalframe.jobs.run import METADATA_KEY, provenance, versions
 from evalframe.plot import theme
 from evalframe.reporting.page import Section, page
-from evalframe.sections.kinds import Given, section_of
+from evalframe.sections.kinds import OTHER, Given, kind_of
 from evalframe.sections.report import checked, write
+from evalframe.sections.section import section_of
 
 if TYPE_CHECKING:
     from evalframe.jobs.family import Outcome
@@ -59,13 +60,16 @@ class Made:
         shown = [] if self.job is None else family_of(self.job).shown
         given = Given(
             pl.DataFrame(),
-            [*tables.values()],
+            tables,
             None if self.job is None else self.job.shown_level,
             {each["name"]: each["metric"] for each in self.record.get("metrics", ())},
             None if self.job is None else _unit(self.job),
         )
-        chosen = [name for name in shown if name in tables] or [*tables]
-        section = section_of(title, [given._replace(table=tables[name]) for name in chosen])
+        known = [tables[name] for name in shown if name in tables]
+        chosen = [table for table in known if kind_of(table) is not OTHER] or [*tables.values()]
+        kinds = {kind_of(table).title: table for table in reversed(chosen)}  # of each the first
+        parts = [given._replace(table=table) for table in reversed(kinds.values())]
+        section = section_of(title, parts)
         notes = self.record.get("notes", ())
         without = [note for note in notes if "left out" in note or "missing" in note]
         others = [note for note in notes if note not in without]
@@ -77,14 +81,16 @@ class Made:
 
     def _drawn(self) -> Iterator[str]:
         """How intervals were made."""
-        settings = None if self.job is None else self.job.bootstrap
-        if self.job is None or settings is None:
+        resample = None if self.job is None else self.job.resample(None)
+        if self.job is None or resample is None:
             return
+        if getattr(self.job, "verb", None) == "compare":
+            resample = resample.of_differences
         cited = " (Efron (1987), Better bootstrap confidence intervals)"
         yield (
-            f"Intervals: {settings.level:g} {settings.interval}"
-            f"{cited if 'bca' in str(settings.interval) else ''} of {settings.n:,} resamples of "
-            f"{_unit(self.job)}, seed {settings.seed}."
+            f"Intervals of {resample.level:.3g}: {resample.interval}"
+            f"{cited if 'bca' in resample.interval else ''}, {resample.n:,} resamples of "
+            f"{_unit(self.job)}, seed {resample.seed}."
         )
 
     def facts(self) -> dict[str, str]:
@@ -109,7 +115,7 @@ def write_report(outcome: Outcome, path: Path) -> None:
     """Write the report of a job that ran."""
     record = provenance(outcome, digest=True)
     made = Made(path.name, outcome.tables(), record, outcome.job)
-    _write([made], path, made.subject)
+    _write([made], path, family_of(outcome.job).demo.question)
 
 
 def write_reports(names: Sequence[str], path: Path, title: str) -> str:
@@ -234,7 +240,7 @@ def command_of(job: TableJob) -> str:
     try:
         for field in fields_of(type(job)):
             value = getattr(job, field.name)
-            if field.flag is not None and value != field.default:
+            if field.name not in ("items", "reader", "verb") and value != field.default:
                 words += _words(field, value)
     except _NoFlagError:
         return f"evalframe run, with a job file of {json.dumps(msgspec.to_builtins(job))}"
@@ -262,9 +268,10 @@ def _words(field: Field, value: Any) -> Iterator[str]:
     elif value is True:
         yield name
     elif isinstance(value, tuple):
-        if any(isinstance(each, dict) or "," in str(each) for each in value):
+        text = ",".join(map(str, value))
+        if (split_metrics if field.name == "metrics" else split)(text) != [*map(str, value)]:
             raise _NoFlagError
-        yield from (name, ",".join(map(str, value)))
+        yield from (name, text)
     elif isinstance(value, dict):
         raise _NoFlagError
     else:

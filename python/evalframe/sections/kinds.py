@@ -10,11 +10,11 @@ import polars as pl
 
 from evalframe import plot
 from evalframe.core.errors import EvalframeError, MissingExtraError
+from evalframe.plot.frames import keys_before
 from evalframe.reporting.names import number, visible
-from evalframe.reporting.page import Section
 from evalframe.reporting.results import form_of
 from evalframe.reporting.showing import left_out, show
-from evalframe.sections.method import methods, of_metrics
+from evalframe.reporting.verdict import too_few_draws
 from evalframe.sections.plain import plain
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ class Given(NamedTuple):
 
     Attributes:
         table: The result.
-        others: What was made with it.
+        others: What was made with it, by name.
         level: Of its intervals.
         metrics: What metrics its names are, where these do not say it.
         cluster: What was resampled.
     """
 
     table: pl.DataFrame
-    others: Sequence[pl.DataFrame] = ()
+    others: Mapping[str, pl.DataFrame] = {}
     level: float | None = None
     metrics: Mapping[str, str] = {}
     cluster: str | None = None
@@ -100,37 +100,6 @@ class Kind:
         return [chart for chart in charts if chart is not None], undrawn
 
 
-def section_of(title: str | None, results: Sequence[Given]) -> Section:
-    """The section of one result, or of several that were made together, the main one first."""
-    tables: list[Table] = []
-    charts: list[Chart] = []
-    verdicts: list[str] = []
-    without: list[str] = []
-    method: list[str] = []
-    for given in results:
-        kind, given = kind_of(given.table), given._replace(table=_overall(given.table))
-        own, (drawn, undrawn) = kind.written(given), kind.drawn(given)
-        verdicts += [table.verdict for table in own]
-        verdicts += [kind.verdict(given)] if kind.verdict else []
-        without += [*left_out(given.table), *undrawn]
-        method += [*of_metrics(given.table, given.metrics), *methods(kind.made_by)]
-        tables += own
-        charts += drawn
-    return Section(
-        kind_of(results[0].table).title if title is None else title,
-        next(filter(None, verdicts), ""),
-        tables,
-        charts,
-        [*dict.fromkeys(without)],
-        [*dict.fromkeys(method)],
-    )
-
-
-def kind_of(table: pl.DataFrame) -> Kind:
-    """The kind of a result; a table that no kind tells is shown as it is."""
-    return next((kind for kind in KINDS if {*kind.columns} <= {*table.columns}), _OTHER)
-
-
 def _by_metric(table: pl.DataFrame) -> list[pl.DataFrame]:
     """The rows of each of the first metrics that have a value; all of a table of one."""
     if "metric" not in table.columns:
@@ -149,7 +118,8 @@ def _shown(given: Given) -> list[Table]:
     main = show(part, level=given.level, cluster=given.cluster)
     form = form_of(table, "a section shows")
     columns = [*form.keys(table), "metric", form.value, "n", "n_missing", "n_clusters"]
-    return [main, plain(table, columns, ends_of=form.value)]
+    every = plain(table, columns, ends_of=form.value)
+    return [main, replace(every, notes=["All metrics.", *every.notes])]
 
 
 def _forest(given: Given) -> Chart | None:
@@ -175,8 +145,13 @@ def _score_pairs(given: Given) -> Chart:
 
 def _other(given: Given, *columns: str) -> pl.DataFrame | None:
     """The first other result with these columns."""
-    tables = (table for table in given.others if {*columns} <= {*table.columns})
+    tables = (table for table in given.others.values() if {*columns} <= {*table.columns})
     return next((table for table in tables if not table.is_empty()), None)
+
+
+def _risk_coverage(given: Given) -> Chart:
+    optimal = given.others.get("optimal")
+    return plot.risk_coverage(given.table, optimal=optimal, level=given.level)
 
 
 def _segments(given: Given) -> Chart:
@@ -185,22 +160,47 @@ def _segments(given: Given) -> Chart:
 
 def _effects(given: Given) -> Chart:
     ecs = _other(given, "ecs", "slope")
-    return plot.effects(given.table, ecs=None if ecs is None else _overall(ecs))
+    return plot.effects(given.table, ecs=None if ecs is None else overall(ecs))
 
 
-def _overall(table: pl.DataFrame) -> pl.DataFrame:
+def overall(table: pl.DataFrame) -> pl.DataFrame:
     """Of concordances of several levels those of all tests."""
     is_ecs = {"level", "ecs", "slope"} <= {*table.columns}
     return table.filter(level="overall") if is_ecs else table
 
 
+def _of_bins(given: Given) -> list[Table]:
+    shown = ("lower_edge", "upper_edge", "n", "mean_confidence", "accuracy", "gap")
+    return [plain(given.table, [*keys_before(given.table, "bin"), *shown], ends_of="accuracy")]
+
+
+def _noise(given: Given) -> Chart:
+    """Of groups that have several noise rates, if any have."""
+    keys = [key for key in keys_before(given.table, "n") if key not in ("model", "noise_rate")]
+    rates = given.table
+    if keys and "noise_rate" in rates.columns:
+        rates = rates.filter(pl.col("noise_rate").n_unique().over(keys) > 1)
+    return plot.noise(given.table if rates.is_empty() else rates, level=given.level)
+
+
+def _varying(table: pl.DataFrame, until: str) -> list[str]:
+    """The keys before a column by which rows differ."""
+    return [key for key in keys_before(table, until) if table[key].n_unique() > 1]
+
+
 def _of_rates(given: Given) -> list[Table]:
     """Rates by group, those of errors in documents where they were looked for."""
     table = given.table
-    keys = table.columns[: table.columns.index("n")]
+    keys = _varying(table, "n")
     is_checked = "n_fact_checked" in table.columns and table["n_fact_checked"].sum() > 0
     detected = ["error_detection_rate", "error_correction_rate"] if is_checked else []
     return [plain(table, [*keys, "n", "n_dropped", "accuracy", "rejection_rate", *detected])]
+
+
+def _drops(given: Given) -> list[Table]:
+    keys = _varying(given.table, "noise_rate")
+    shown = ("noise_rate", "accuracy_without_noise", "accuracy", "accuracy_drop", "p_adjusted")
+    return [plain(given.table, [*keys, *shown], ends_of="accuracy_drop")]
 
 
 def _of_drops(given: Given) -> str:
@@ -219,9 +219,37 @@ def _of_drops(given: Given) -> str:
     known = drops["p_adjusted"].drop_nulls().to_list() if "p_adjusted" in drops.columns else []
     if not known:
         return f"{fall}; whether that is certain was not tested."
+    if few := too_few_draws(drops["p_adjusted"], drops["p_value"]):
+        return f"{fall}; {few}."
     told = sum(p < 0.05 for p in known)
     differ = f"{told:,} of {len(known):,} accuracies differ from that without noise"
     return f"{fall}; {differ} (adjusted p < 0.05)."
+
+
+_ASKED = ("round", "segment_id", "question_id")
+
+
+def _one_question(table: pl.DataFrame) -> pl.DataFrame:
+    """Of several questions the one, of one segment, that is predicted worst on average."""
+    keys = [key for key in _ASKED if key in table.columns]
+    known = table.drop_nulls(["options", "actual", "predicted"])
+    if not keys or known.select(keys).n_unique() < 2:
+        return known
+    if "context_count" in known.columns:
+        most = pl.col("context_count").max().over(keys)
+        known = known.filter(pl.col("context_count").eq_missing(most))
+    known = known.filter(pl.len().over(*keys, "model") == 1)
+    score = pl.col("score") if "score" in known.columns else pl.lit(0.0)
+    means = known.group_by(keys).agg(score.mean().alias("score"), models=pl.len())
+    worst = means.sort("models", "score", *keys, descending=[True, *[False] * (1 + len(keys))])
+    return known.join(worst.head(1).select(keys), on=keys, nulls_equal=True)
+
+
+def _of_question(given: Given) -> list[Table]:
+    """The predictions that are drawn."""
+    shown = plain(_one_question(given.table), ["model", *_ASKED, "status", "score"])
+    worst = "The question and segment that models predict worst."
+    return [replace(shown, notes=[worst, *shown.notes])]
 
 
 KINDS = (
@@ -258,7 +286,7 @@ KINDS = (
         "Risk and coverage",
         ("coverage", "selective_risk"),
         ("selective.rc_curve",),
-        (lambda given: plot.risk_coverage(given.table, level=given.level),),
+        (_risk_coverage,),
         tables=lambda given: [],
     ),
     Kind(
@@ -266,20 +294,20 @@ KINDS = (
         ("bin", "mean_confidence", "accuracy", "lower", "upper"),
         ("selective.reliability_table",),
         (lambda given: plot.reliability(given.table, level=given.level),),
-        ends_of="accuracy",
+        tables=_of_bins,
     ),
     Kind(
         "Rates of answers",
         ("n", "accuracy", "rejection_rate"),
         ("rag.label", "rag.rates"),
-        (lambda given: plot.noise(given.table, level=given.level),),
+        (_noise,),
         tables=_of_rates,
     ),
     Kind(
         "Loss of accuracy by noise",
         ("accuracy_without_noise", "accuracy_drop"),
         ("rag.accuracy_drop",),
-        ends_of="accuracy_drop",
+        tables=_drops,
         verdict=_of_drops,
     ),
     Kind(
@@ -330,10 +358,15 @@ KINDS = (
         "Answers and predictions",
         ("model", "options", "actual", "predicted"),
         ("survey.parse",),
-        (lambda given: plot.distribution(given.table),),
-        ("model", "segment_id", "question_id", "status", "score"),
+        (lambda given: plot.distribution(_one_question(given.table)),),
+        tables=_of_question,
     ),
 )
 """Kinds of results; a table is of the first whose columns it has."""
 
-_OTHER = Kind("Table", ())
+OTHER = Kind("Table", ())
+
+
+def kind_of(table: pl.DataFrame) -> Kind:
+    """The kind of a result; a table that no kind tells is shown as it is."""
+    return next((kind for kind in KINDS if {*kind.columns} <= {*table.columns}), OTHER)

@@ -14,7 +14,8 @@ from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.plot import theme
 from evalframe.reporting.page import page
-from evalframe.sections.kinds import Given, section_of
+from evalframe.sections.kinds import Given
+from evalframe.sections.section import section_of
 
 SUFFIXES = (".html", ".htm")
 
@@ -73,8 +74,9 @@ def report(
     for number, table in enumerate(tables):
         if table.is_empty():
             raise ParameterError(f"ef.report: result {number} (from 0) has no rows")
+    others = {str(number): table for number, table in enumerate(tables)}
     sections = [
-        section_of(head, [Given(table, tables, level)])
+        section_of(head, [Given(table, others, level)])
         for head, table in zip_longest(titles, tables)
     ]
     used = {name: version(name) for name in ("evalframe", "polars")}

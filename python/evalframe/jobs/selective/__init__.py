@@ -242,6 +242,7 @@ FAMILY = Family(
     commands={"calibrate": Command(Calibrate, Lazy("evalframe.jobs.selective.calibrate:run"))},
     shortcuts=("calibrate", "validate"),
     drawn=PARTICIPANT,
+    shown=("metrics", "bands", "curve", "reliability"),
     demo=Demo(
         question="Is a system right where it is sure?",
         reading="AURC: the area under the loss of the most confident items over how many they "

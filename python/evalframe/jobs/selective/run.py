@@ -24,6 +24,8 @@ from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.inputs import Opened, check_found, has_logs, open_records
 from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.selective import PREDICTION, ROLES, SelectiveJob
+from evalframe.jobs.selective.curves import TABLES as OF_CURVES
+from evalframe.jobs.selective.curves import curves
 from evalframe.jobs.selective.logs import as_answers
 from evalframe.jobs.selective.metrics import (
     has_default_convention,
@@ -31,7 +33,7 @@ from evalframe.jobs.selective.metrics import (
     reads_probabilities,
     resolve,
 )
-from evalframe.jobs.selective.records import LOSS, Chosen, Records, check_records, choose
+from evalframe.jobs.selective.records import CORRECT, LOSS, Chosen, Records, check_records, choose
 from evalframe.reporting.table import wide_table
 from evalframe.selective.calibration_error import TO_UNIT
 from evalframe.selective.calibrators.maps import Fitted, Temperature
@@ -48,7 +50,7 @@ CALIBRATED = "calibrated"
 
 _CONFIDENCE, _STATED = "confidence", "verbalized_confidence"
 
-TABLES = ("metrics", "curve")
+TABLES = ("metrics", *OF_CURVES)
 """Tables that are written to a folder, as Parquet files of these names."""
 
 
@@ -63,7 +65,7 @@ def compute(job: SelectiveJob, place: Place) -> Outcome:
     }
     job, opened = _opened(job, place)
     job, items, notes_of_calibration = _with_calibration(job, opened.rows, place.folder)
-    chosen = choose(job, items, {*roles, "loss"} if place.all_tables else roles)
+    chosen = choose(job, items, {*roles, "loss", CORRECT} if place.all_tables else roles)
     columns = items.schema.names()
     metrics = [
         resolve(job, _bound(chosen, confidence), place.folder, columns)
@@ -92,7 +94,7 @@ def compute(job: SelectiveJob, place: Place) -> Outcome:
     result = _arranged(job, pl.concat(parts), names)
 
     def tables() -> dict[str, pl.DataFrame]:
-        return {"metrics": result, "curve": _curves(job, rows)}
+        return {"metrics": result, **curves(job, rows)}
 
     derived = {**chosen.notes, **notes_of_calibration}
     return Outcome(
@@ -189,19 +191,6 @@ def _bound(chosen: Chosen, confidence: str) -> dict[str, str]:
     has_loss = chosen.loss is not None or chosen.column is not None
     losses = {"prediction": LOSS, "loss": LOSS} if has_loss else {}
     return {"confidence": confidence, **losses}
-
-
-def _curves(job: SelectiveJob, rows: Mapping[str, Rows]) -> pl.DataFrame:
-    """The risk-coverage curve of each group and confidence, made by this process."""
-    weights = [] if job.weight is None else [job.weight]
-    curves = []
-    for confidence in job.confidence:
-        columns = [*dict.fromkeys([LOSS, confidence, *job.by, *weights])]
-        items = rows[confidence].collect(methodcaller("select", columns)).lazy()
-        curve = ef.selective.rc_curve(items, LOSS, confidence, by=job.by, weight=job.weight)
-        curves.append(curve.with_columns(confidence=pl.lit(confidence)).collect())
-    keys = [*job.by, "confidence"]
-    return pl.concat(curves).select(*keys, pl.exclude(keys))
 
 
 def _arranged(job: SelectiveJob, result: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:

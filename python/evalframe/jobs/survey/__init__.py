@@ -290,7 +290,7 @@ FAMILY = Family(
         "baselines": Command(Baselines, Lazy("evalframe.jobs.survey.commands:run_baselines")),
     },
     drawn="segment_id",
-    shown=("overall", "segment_scores", "pairwise", "disparity"),
+    shown=("overall", "segment_scores", "pairwise", "disparity", "scores"),
     demo=Demo(
         question="Do models know what segments of a population answer?",
         reading="score: how alike the predicted and actual shares of the options are, 1 is the "

@@ -44,6 +44,7 @@ _COLUMNS = (
     "prompt_id",
     "context_count",
     *RUNS,
+    "options",
     "predicted",
     "actual",
     "parse_rule",

@@ -1,0 +1,65 @@
+"""Tables of a selective job that need all confidences: curves, their bands, reliability."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from operator import methodcaller
+from typing import TYPE_CHECKING
+
+import polars as pl
+
+import evalframe as ef
+from evalframe.jobs.selective.records import CORRECT, LOSS
+
+if TYPE_CHECKING:
+    from evalframe.jobs.rows import Rows
+    from evalframe.jobs.selective import SelectiveJob
+
+TABLES = ("curve", "optimal", "bands", "reliability")
+
+_DRAWS = 1_000
+"""Resamples of a band at most: it needs all of them at each of its coverages."""
+
+
+def curves(job: SelectiveJob, rows: Mapping[str, Rows]) -> dict[str, pl.DataFrame]:
+    """Tables of each group and confidence, by name, made by this process.
+
+    `optimal` is the curve if losses were known. `bands` is empty without a bootstrap, and
+    `reliability` where a confidence is no probability, or it is not known what is correct.
+    """
+    tables: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
+    for confidence in job.confidence:
+        items = _items(job, rows[confidence], confidence)
+        for name, table in _made(job, items, confidence):
+            named = table.select(
+                *job.by, pl.lit(confidence).alias("confidence"), pl.exclude(job.by)
+            )
+            tables[name].append(named)
+    return {name: pl.concat(parts) if parts else pl.DataFrame() for name, parts in tables.items()}
+
+
+def _made(
+    job: SelectiveJob, items: pl.DataFrame, confidence: str
+) -> Iterator[tuple[str, pl.DataFrame]]:
+    """The tables of a confidence by name."""
+    rc_curve, by, weight = ef.selective.rc_curve, job.by, job.weight
+    yield "curve", rc_curve(items, LOSS, confidence, by=by, weight=weight)
+    yield "optimal", rc_curve(items, LOSS, -pl.col(LOSS), by=by, weight=weight)
+    resample = job.resample(job.cluster)
+    if resample is not None:
+        resample = replace(resample, n=min(resample.n, _DRAWS))
+        yield "bands", rc_curve(items, LOSS, confidence, by=by, weight=weight, resample=resample)
+    if CORRECT in items.columns and items[confidence].is_between(0, 1).all():
+        table = ef.selective.reliability_table(
+            items, confidence, CORRECT, by=by, weight=weight, resample=resample
+        )
+        yield "reliability", table
+
+
+def _items(job: SelectiveJob, rows: Rows, confidence: str) -> pl.DataFrame:
+    """What the tables of a confidence are made of, in memory."""
+    names = [LOSS, confidence, *job.by, *([job.weight] if job.weight else ()), CORRECT]
+    names += [job.cluster] if job.bootstrap else []
+    schema = rows.schema
+    return rows.collect(methodcaller("select", [n for n in dict.fromkeys(names) if n in schema]))
