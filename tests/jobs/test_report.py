@@ -129,7 +129,8 @@ def test_all_outputs_are_written_or_none(tmp_path, monkeypatch):
 
 
 def test_what_is_no_result_is_refused(tmp_path):
-    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "other.parquet")
+    other = {"evalframe": "[no record"}
+    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "other.parquet", metadata=other)
     assert "no results of evalframe" in call("report", tmp_path, "-o", tmp_path / "r.html", code=1)
 
 

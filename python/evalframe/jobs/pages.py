@@ -186,11 +186,10 @@ def _record(file: Path) -> dict[str, Any] | None:
     if file.suffix.lower() != ".parquet" or not file.is_file():
         return None
     try:
-        text = pl.read_parquet_metadata(file).get(METADATA_KEY)
-    except pl.exceptions.PolarsError:
+        record: dict[str, Any] = json.loads(pl.read_parquet_metadata(file)[METADATA_KEY])
+        is_state = record.get("job", {}).get("verb") in _STATES
+    except (KeyError, ValueError, AttributeError, pl.exceptions.PolarsError):
         return None
-    record: dict[str, Any] | None = None if text is None else json.loads(text)
-    is_state = record is not None and record.get("job", {}).get("verb") in _STATES
     return None if is_state else record
 
 
