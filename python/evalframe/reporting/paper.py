@@ -154,18 +154,21 @@ class Table:
     def html(self) -> str:
         """A `table` element with its notes as caption, in a `figure` that its verdict heads."""
         columns = [column.cut() for column in self.columns]
-        heads = "".join(f'<th scope="col">{html.escape(column.title)}</th>' for column in columns)
+        sides = [f'style="text-align:{"right" if c.is_number else "left"}"' for c in columns]
+        heads = "".join(
+            f'<th scope="col" {side}>{html.escape(column.title)}</th>'
+            for side, column in zip(sides, columns, strict=True)
+        )
         bodies = []
         for row in range(len(columns[0].cells)):
             cells: list[str] = []
-            for column in columns:
+            for side, column in zip(sides, columns, strict=True):
                 best, tied = column.marks(row)
                 value = f"<bdi>{html.escape(column.cells[row])}</bdi>"
                 value = f"<strong>{value}</strong>" if best else value
                 value += f"<sup>{TIED[0]}</sup>" if tied else ""
-                side = "right" if column.is_number else "left"
                 kind = "td" if cells else 'th scope="row"'
-                cells.append(f'<{kind} style="text-align:{side}">{value}</{kind[:2]}>')
+                cells.append(f"<{kind} {side}>{value}</{kind[:2]}>")
             bodies.append(f"<tr>{''.join(cells)}</tr>")
         notes = html.escape(" ".join(self.notes))
         return (
