@@ -21,9 +21,9 @@ MANIFEST = "manifest.json"
 _NOTEBOOKS = resources.files("evalframe") / "tutorials"
 _RESAMPLES = "2000"
 _NEXT = (
-    "Next: your own files, by the commands above; `evalframe selective --help` and so on say what "
-    "columns they need. README.md has the same in Python, and how to compare models and to add a "
-    "metric."
+    "Next: `evalframe report {} -o report.html` makes one page of it. Then your own files, by the "
+    "commands above; `evalframe selective --help` and so on say what columns they need. README.md "
+    "has the same in Python, and how to compare models and to add a metric."
 )
 _WIDTH = 100
 
@@ -109,7 +109,7 @@ def show(samples: Path, output: Path, program: click.Command) -> None:
             say(part.table.value(written))
         tables = f"{len([*written.glob('*.parquet')])} tables in {written}/"
         say(f"\nWritten: {tables if written.is_dir() else written}")
-    say(f"\n{fill(_NEXT, width)}")
+    say(f"\n{fill(_NEXT.format(shlex.quote(str(output))), width)}")
 
 
 class _Samples(dict[str, str]):
@@ -132,4 +132,4 @@ def _words(family: Family, samples: Path, output: Path) -> list[str]:
     """The command line of a family's demo, without the name of the program."""
     words = [word.format_map(_Samples(samples)) for word in family.demo.words]
     written = str(output / family.demo.output)
-    return [family.name, *words, "-o", written, "--bootstrap", _RESAMPLES]
+    return [family.name, *words, "-o", written, "--bootstrap", _RESAMPLES, "--hash-inputs"]

@@ -253,6 +253,6 @@ FAMILY = Family(
             *("{items}", "--by", "mode"),
             *("--loss", "abs_norm", "--metrics", "aurc,coverage,risk_at_0.50"),
         ),
-        output="selective.parquet",
+        output="selective",
     ),
 )
