@@ -53,8 +53,11 @@ def test_metrics_of_a_family_are_declared_as_its_own(family):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_a_folder_holds_all_tables_and_a_file_the_main_one(family, call, samples):
-    shown = call(family, *WORDS[family], "-o", "all/").stdout
+def test_all_tables_are_in_a_folder_the_main_one_in_a_file_or_only_printed(family, call, samples):
+    before = sorted(samples.iterdir())
+    shown = call(family, *WORDS[family]).stdout
+    assert sorted(samples.iterdir()) == before
+    assert shown == call(family, *WORDS[family], "-o", "all/").stdout
     assert shown == call(family, *WORDS[family], "-o", "one.parquet").stdout
     tables = {path.stem for path in (samples / "all").iterdir()}
     assert tables == {*family_named(family).tables.value}
@@ -99,14 +102,12 @@ def test_what_no_family_can_do(family, words, told, call, samples):
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_without_an_output_the_table_is_only_printed(family, call, samples):
+def test_what_needs_an_output_asks_for_it(family, call, samples):
     before = sorted(samples.iterdir())
-    printed = call(family, *WORDS[family]).stdout
     refused = call(family, *WORDS[family], "--on-invalid", "quarantine", exit_code=1).stderr
     assert "name an output (-o OUT)" in refused
     assert "name the result: -o OUT" in call(family, *WORDS[family], "-q", exit_code=2).stderr
     assert sorted(samples.iterdir()) == before
-    assert printed == call(family, *WORDS[family], "-o", "out.csv").stdout
     assert "name " in call(family, "-o", "out.csv", exit_code=2).stderr
 
 

@@ -78,12 +78,19 @@ IMPOSSIBLE = {
 @pytest.mark.parametrize(("tests", "messages"), IMPOSSIBLE.values(), ids=[*IMPOSSIBLE])
 def test_impossible_tests(replication, tests, messages):
     tests.write_parquet("bad.parquet")
-    told = replication("bad.parquet", "-o", "out.csv", exit_code=1)
+    told = replication("validate", "bad.parquet", exit_code=1)
     assert told.startswith("error: tests: 1 rule broken (rows are numbered from 0).")
     for message in messages:
         assert message in told
+
+
+@pytest.mark.parametrize("what", ["several unknown types", "a repeated test"])
+def test_impossible_tests_are_refused_or_set_apart(replication, what):
+    tests, _ = IMPOSSIBLE[what]
+    tests.write_parquet("bad.parquet")
+    told = replication("bad.parquet", "-o", "out.csv", exit_code=1)
+    assert told == replication("validate", "bad.parquet", exit_code=1)
     assert not Path("out.csv").exists()
-    assert replication("validate", "bad.parquet", exit_code=1) == told
     told = replication("bad.parquet", "-o", "out.csv", "-q", "--on-invalid", "quarantine")
     rejected = pl.read_parquet("out.rejected.parquet")
     assert rejected.columns == [*tests.columns, "row", "broken_rules"]
@@ -92,13 +99,11 @@ def test_impossible_tests(replication, tests, messages):
 
 
 def test_the_original_takes_what_is_impossible(replication):
-    for name in (
-        "an empty group",
-        "k above n",
-        "a negative cell",
-        "posteriors that sum to another number",
-    ):
-        IMPOSSIBLE[name][0].write_parquet("bad.parquet")
+    several = with_first("n1_human", 0.0)
+    several = with_first("k_agent", 100.0, "binomial", several)
+    several = with_first("a_human", -1.0, "chi-square", several)
+    for tests in (several, IMPOSSIBLE["posteriors that sum to another number"][0]):
+        tests.write_parquet("bad.parquet")
         replication("bad.parquet", "-o", "out.csv", "-q", "--rules", "reference")
     for name in ("an unknown type", "a study without findings", "a repeated test"):
         IMPOSSIBLE[name][0].write_parquet("bad.parquet")
@@ -112,8 +117,7 @@ def test_a_statistic_that_is_unknown_is_missing(replication):
     assert "Missing: tests without a PAS, which are left out: 3 of 90." in told
     assert "without effect" in told
     TESTS.with_columns(stat_agent=pl.lit(None)).write_parquet("tests.parquet")
-    told = replication("tests.parquet", "-o", "out.csv")
-    assert "Missing:" in told
+    assert "Missing:" in replication("tests.parquet", "-o", "out.csv")
 
 
 TABLES = {

@@ -56,9 +56,9 @@ def test_one_number_everywhere(replication, flags, options):
     pas = dict(models.select("model", "pas").rows())
 
     room = humanstudy_bench if "numbers" in options else ef.replication
-    results = humanstudy_bench.result_tables(room.with_evidence(TESTS), **options)
-    options = {name: value for name, value in options.items() if name != "numbers"}
     tests = room.with_evidence(TESTS)
+    results = humanstudy_bench.result_tables(tests, **options)
+    options = {name: value for name, value in options.items() if name != "numbers"}
     resample = ef.Bootstrap(cluster="study_id", n=20, seed=5, interval="percentile")
     of_tests = room.model_scores(tests, resample=resample, **options)
     assert_frame_equal(models.select(of_tests.columns), of_tests)

@@ -19,7 +19,13 @@ from evalframe.core.scan import reading
 from evalframe.jobs.inputs import Opened, check_found, open_records, open_tables
 from evalframe.replication.agreement.scored_tests import Settings
 from evalframe.replication.chain import Chain
-from evalframe.replication.effects.kinds import needs_type, usual_names, what_to_write
+from evalframe.replication.contract import of_kinds
+from evalframe.replication.effects.kinds import (
+    kind_of,
+    needs_type,
+    usual_names,
+    what_to_write,
+)
 from evalframe.replication.evidence import agreement_by
 
 if TYPE_CHECKING:
@@ -163,7 +169,10 @@ def contract_of(opened: Tests, by: Sequence[str], job: ReplicationJob) -> Contra
     else:
         chain = implementation_of(job).chain
         valid = chain.kind_of("test_type").is_not_null() | pl.col("test_type").is_null()
-        unknown = unknown_types(opened.rows, chain)
+        types = types_of(opened.rows)
+        kinds = types.select(kind_of("test_type")).to_series()
+        rules = [*of_kinds(contract, {*kinds.drop_nulls()}).rules]
+        unknown = unknown_types(types, chain)
         rules = [
             _suggesting(replace(rule, holds=valid), unknown)
             if rule.columns == ("test_type",)
@@ -175,18 +184,23 @@ def contract_of(opened: Tests, by: Sequence[str], job: ReplicationJob) -> Contra
     return replace(contract, rules=tuple(rules), key=contract.key if job.key is None else job.key)
 
 
-def unknown_types(tests: Rows, chain: Chain) -> pl.DataFrame:
-    """Unknown types of tests that need one: `test_type` and `len`, the number of rows; sorted."""
+def types_of(tests: Rows) -> pl.DataFrame:
+    """Types of tests: `test_type` and `len`, the number of rows that need a known type."""
     schema = tests.schema
     if not isinstance(schema.get("test_type"), pl.String | pl.Categorical | pl.Enum):
         return pl.DataFrame(schema={"test_type": pl.String, "len": pl.UInt32})
-    types = tests.collect(partial(_types, needs_type(schema))).group_by("test_type").sum()
-    return types.filter(chain.kind_of("test_type").is_null()).sort("test_type")
+    return tests.collect(partial(_types, needs_type(schema))).group_by("test_type").sum()
 
 
 def _types(needed: pl.Expr, table: pl.LazyFrame) -> pl.LazyFrame:
-    required = table.filter(needed, pl.col("test_type").is_not_null())
-    return required.group_by(pl.col("test_type").cast(pl.String)).len()
+    by_type = table.group_by(pl.col("test_type").cast(pl.String))
+    return by_type.agg(needed.sum().alias("len")).filter(pl.col("test_type").is_not_null())
+
+
+def unknown_types(types: pl.DataFrame, chain: Chain) -> pl.DataFrame:
+    """Those of `types_of` that are unknown where a known one is needed; sorted."""
+    needed = types.filter(pl.col("len") > 0)
+    return needed.filter(chain.kind_of("test_type").is_null()).sort("test_type")
 
 
 def listed_types(unknown: pl.DataFrame) -> str:

@@ -25,6 +25,7 @@ from evalframe.jobs.replication.inputs import (
     listed_types,
     open_tests,
     original_type,
+    types_of,
     unknown_types,
     with_evidence,
 )
@@ -107,7 +108,7 @@ def _without_effects(tests: Rows, job: ReplicationJob) -> list[str]:
     if not job.results:
         return []
     typed = tests.then(methodcaller("with_columns", test_type=original_type()))
-    unknown = unknown_types(typed, implementation_of(job).chain)
+    unknown = unknown_types(types_of(typed), implementation_of(job).chain)
     if unknown.is_empty():
         return []
     return [f"Effects: none are computed for tests of unknown types: {listed_types(unknown)}."]
