@@ -69,7 +69,8 @@ def test_other_tables_are_shown_as_they_are():
     assert [column.cells for column in section.tables[0].columns] == [["x"], ["yes"], ["1,234"]]
 
 
-def test_a_report_holds_each_result_and_shows_names_as_text(tmp_path):
+def test_a_report_holds_each_result_and_shows_names_as_text(tmp_path, monkeypatch):
+    monkeypatch.setattr("evalframe.reporting.page._bundle", lambda: "")
     result = ef.evaluate(ITEMS, ef.mean("score"), by="model")
     labels = {"label": [[1], [-1]], "noise_rate": [0.0, 0.8]}
     rates = ef.rag.rates(pl.DataFrame(labels), by="noise_rate")
@@ -80,7 +81,7 @@ def test_a_report_holds_each_result_and_shows_names_as_text(tmp_path):
         HOSTILE.replace("\u202e", r"\u202e"),
         "Provenance",
     ]
-    assert "<img src=x" not in text
+    assert "<img" not in text
     assert text.count("<figure") == 2
 
 
