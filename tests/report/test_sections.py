@@ -56,6 +56,24 @@ def test_many_metrics_have_a_table_of_some_and_one_of_all():
     assert len(every.columns[0].cells) == 3 * 7
 
 
+def test_metrics_that_are_not_drawn_are_named_and_verdicts_are_of_all():
+    metrics = [ef.mean(pl.col("score") * k).alias(f"m{k}") for k in range(1, 8)]
+    pairs = ef.compare(ITEMS, metrics, between="model", resample=DRAWN)
+    section = section_of(None, [Given(pairs)])
+    assert "Not drawn: all but the first 3 of 7 metrics." in section.left_out
+    assert "21 tests" in section.verdict
+
+
+def test_concordances_of_several_results_are_not_guessed():
+    tests = ef.replication.with_evidence(pl.read_parquet("data/replication_tests.parquet"))
+    concordance = ef.replication.ecs(tests)
+    lines = [
+        "regression" in str(section_of(None, [Given(tests, others)]).figures[0].to_dict())
+        for others in ({"0": concordance}, {"0": concordance, "1": concordance})
+    ]
+    assert lines == [True, False]
+
+
 def test_a_chart_that_cannot_be_drawn_is_named():
     many = pl.DataFrame({"model": [str(k) for k in range(7)], "n": 1, "noise_rate": 0.0})
     rates = many.with_columns(accuracy=pl.lit(0.5), rejection_rate=pl.lit(0.1))

@@ -70,12 +70,17 @@ class Made:
         kinds = {kind_of(table).title: table for table in reversed(chosen)}  # of each the first
         parts = [given._replace(table=table) for table in reversed(kinds.values())]
         section = section_of(title, parts)
+        apart = [
+            name
+            for name, table in tables.items()
+            if name not in shown and not any(table is part.table for part in parts)
+        ]
         notes = self.record.get("notes", ())
         without = [note for note in notes if "left out" in note or "missing" in note]
         others = [note for note in notes if note not in without]
         return replace(
             section,
-            left_out=[*_rejected(self.record), *without, *section.left_out],
+            left_out=[*_rejected(self.record), *without, *section.left_out, *_unshown(apart)],
             method=[*others, *self._drawn(), *section.method],
         )
 
@@ -88,7 +93,7 @@ class Made:
             resample = resample.of_differences
         cited = " (Efron (1987), Better bootstrap confidence intervals)"
         yield (
-            f"Intervals of {resample.level:.3g}: {resample.interval}"
+            f"{100 * resample.level:g}% intervals: {resample.interval}"
             f"{cited if 'bca' in resample.interval else ''}, {resample.n:,} resamples of "
             f"{_unit(self.job)}, seed {resample.seed}."
         )
@@ -213,6 +218,12 @@ def _rejected(record: Mapping[str, Any]) -> Iterator[str]:
     for name, count in (rejected if isinstance(rejected, dict) else {"": rejected}).items():
         of = f" for {name}" if name else ""
         yield f"{count:,} of {records['rows']:,} rows break a rule{of}, and are set apart."
+
+
+def _unshown(names: Sequence[str]) -> Iterator[str]:
+    """Tables of a folder that a report has no place for."""
+    if names:
+        yield f"Tables that a folder as output has and this page does not: {', '.join(names)}."
 
 
 def _input(file: Mapping[str, Any]) -> str:

@@ -14,7 +14,7 @@ from evalframe.plot.frames import keys_before
 from evalframe.reporting.names import number, visible
 from evalframe.reporting.results import form_of
 from evalframe.reporting.showing import left_out, show
-from evalframe.reporting.verdict import too_few_draws
+from evalframe.reporting.verdict import too_few_draws, verdict
 from evalframe.sections.plain import plain
 
 if TYPE_CHECKING:
@@ -89,7 +89,10 @@ class Kind:
     def drawn(self, given: Given) -> tuple[list[Chart], list[str]]:
         """Its charts, and why others cannot be drawn."""
         charts, undrawn = [], []
-        for part in _by_metric(given.table):
+        parts = _by_metric(given.table)
+        if self.charts and len(parts) > _DRAWN:
+            undrawn.append(f"Not drawn: all but the first {_DRAWN} of {len(parts)} metrics.")
+        for part in parts[:_DRAWN]:
             for draw in self.charts:
                 try:
                     charts.append(draw(given._replace(table=part)))
@@ -101,11 +104,11 @@ class Kind:
 
 
 def _by_metric(table: pl.DataFrame) -> list[pl.DataFrame]:
-    """The rows of each of the first metrics that have a value; all of a table of one."""
+    """The rows of each metric that has a value; all of a table without a column of metrics."""
     if "metric" not in table.columns:
         return [table]
     known = table.filter(pl.col(form_of(table, "a section draws").value).is_not_null())
-    return known.partition_by("metric", maintain_order=True)[:_DRAWN]
+    return known.partition_by("metric", maintain_order=True)
 
 
 def _shown(given: Given) -> list[Table]:
@@ -116,6 +119,7 @@ def _shown(given: Given) -> list[Table]:
     first = table["metric"].unique(maintain_order=True).head(_METRICS)
     part = table.filter(pl.col("metric").is_in(first.implode()))
     main = show(part, level=given.level, cluster=given.cluster)
+    main = replace(main, verdict=verdict(table, cluster=given.cluster))  # of all metrics
     form = form_of(table, "a section shows")
     columns = [*form.keys(table), "metric", form.value, "n", "n_missing", "n_clusters"]
     every = plain(table, columns, ends_of=form.value)
@@ -144,9 +148,9 @@ def _score_pairs(given: Given) -> Chart:
 
 
 def _other(given: Given, *columns: str) -> pl.DataFrame | None:
-    """The first other result with these columns."""
-    tables = (table for table in given.others.values() if {*columns} <= {*table.columns})
-    return next((table for table in tables if not table.is_empty()), None)
+    """The other result with these columns; none of several, since they may be of other data."""
+    tables = [table for table in given.others.values() if {*columns} <= {*table.columns}]
+    return tables[0] if len(tables) == 1 else None
 
 
 def _risk_coverage(given: Given) -> Chart:

@@ -38,8 +38,9 @@ def report(
     Args:
         *results: What `ef.evaluate`, `ef.compare`, `ef.rank`, leaderboards and the other functions
             of the families return: risk-coverage curves, reliability tables, rates, scores of
-            segments, tests with evidence, studies, ... With tests, `ef.replication.ecs` gives their
-            chart lines of regression; with scores of segments, `ef.survey.respondent_gaps` gaps.
+            segments, tests with evidence, studies, ... One result of `ef.replication.ecs` gives the
+            chart of tests its lines of regression, and one of `ef.survey.respondent_gaps` gives
+            that of segments its gaps; several are not matched.
         path: The file, `.html`; an older one is replaced.
         title: Heading of the report.
         titles: Headings of the sections, one for each result; by default what they are of.

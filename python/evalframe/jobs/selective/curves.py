@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 TABLES = ("curve", "optimal", "bands", "reliability")
 
-_DRAWS = 1_000
+DRAWS = 1_000
 """Resamples of a band at most: it needs all of them at each of its coverages."""
 
 
@@ -48,7 +48,7 @@ def _made(
     yield "optimal", rc_curve(items, LOSS, -pl.col(LOSS), by=by, weight=weight)
     resample = job.resample(job.cluster)
     if resample is not None:
-        resample = replace(resample, n=min(resample.n, _DRAWS))
+        resample = replace(resample, n=min(resample.n, DRAWS))
         yield "bands", rc_curve(items, LOSS, confidence, by=by, weight=weight, resample=resample)
     if CORRECT in items.columns and items[confidence].is_between(0, 1).all():
         table = ef.selective.reliability_table(
