@@ -301,7 +301,7 @@ def test_the_examples_of_the_help_run(call, folder):
     commands = re.findall(
         r"  evalframe (.*)", help_texts()["evalframe: examples"].replace("\\\n", " ")
     )
-    assert len(commands) == 15
+    assert len(commands) == 16
     for command in commands:
         faster = ["--bootstrap", "10"] if command.startswith("selective") else []
         call(*shlex.split(command), *faster)
