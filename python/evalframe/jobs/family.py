@@ -200,7 +200,7 @@ class Outcome:
         derived: Further entries of the provenance.
         shown: Further arguments of the report.
         notes: Remarks printed below the numbers.
-        told: Remarks on who computed them, which change nothing.
+        told: Remarks about the engine; printed, but not kept in the provenance.
         warnings: What was requested and could not be done.
         beside: Writes further files.
         code: The exit code of the command.

@@ -81,8 +81,10 @@ def run(
                 told = outcome.inputs.rows.notes() or [_LOGS if has_logs(job) else _IDLE]
                 outcome = replace(outcome, told=told)
             if page is not None:
+                from evalframe.jobs.pages import write_report
+
                 outcome = replace(outcome, tables=cache(outcome.tables))  # for the output, too
-                _pages().write_report(outcome, page)
+                write_report(outcome, page)
             if outcome.beside is not None:
                 outcome.beside()
             if target is not None:
@@ -158,16 +160,11 @@ def _page(job: TableJob, folder: Path) -> Path | None:
     """Path of the report, if the job asks for one and it can be written."""
     if job.report is None:
         return None
-    check_within(path := path_of("report", job.report, folder))
-    _pages().check(path)
-    return path
-
-
-def _pages() -> Any:
-    """The module of reports, which loads charts."""
     from evalframe.jobs import pages
 
-    return pages
+    check_within(path := path_of("report", job.report, folder))
+    pages.check(path)
+    return path
 
 
 def _write(outcome: Outcome, target: Target) -> None:

@@ -90,7 +90,7 @@ def forest(result: Frame, *, level: float | None = None, width: int = 360) -> Ch
     axis = f"Difference in {measure.plain}" if is_difference else measure.axis
     parts = panels(rows, others, "forest")
     width = theme.panel_width(width, len(parts))
-    look = _Look(axis, limits(rows[_X], rows[_LOW], rows[_HIGH], include=zero), width, zero)
+    look = _Look.of(rows, axis, width, zero)
     charts = [_panel(part, shown[":label"].to_list(), name, look) for name, part in parts]
     point = "difference" if is_difference else "estimate"
     point += "" if base is None else f" from {cut(base)}"
@@ -170,7 +170,7 @@ def coverage_simulation(table: Frame, *, level: float = 0.95, width: int = 360) 
     parts = panels(rows, differ, "coverage_simulation")
     width = theme.panel_width(width, len(parts))
     axis, line = "Simulated coverage (%)", [100 * level]
-    look = _Look(axis, limits(rows[_X], rows[_LOW], rows[_HIGH], include=line), width, line)
+    look = _Look.of(rows, axis, width, line)
     charts = [_panel(part, shown[":label"].to_list(), name, look) for name, part in parts]
     told = [
         f"Point: share of worlds; line: its 95% Monte Carlo interval; dashed: {100 * level:g}%",
@@ -191,8 +191,16 @@ class _Look(NamedTuple):
 
     axis: str
     ends: list[float]
+    decimals: int
     width: int
     line: list[float]
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame, axis: str, width: int, line: list[float]) -> _Look:
+        """With an axis and decimals that fit the rows of all panels."""
+        ends = limits(rows[_X], rows[_LOW], rows[_HIGH], include=line)
+        half = ((rows[_HIGH] - rows[_LOW]) / 2).to_list()
+        return cls(axis, ends, digits(half, ends[1] - ends[0]), width, line)
 
 
 def _coloured(condition: pl.Expr, one: str, other: str) -> pl.Expr:
@@ -238,14 +246,12 @@ def _order(table: pl.DataFrame, entry: str, measure: Measure) -> pl.DataFrame:
 def _panel(rows: pl.DataFrame, order: list[str], name: str, look: _Look) -> Any:
     """One panel: lines, points, and the numbers to the right of it."""
     alt = theme.library()
-    half = ((rows[_HIGH] - rows[_LOW]) / 2).to_list()
-    decimals = digits(half, look.ends[1] - look.ends[0])
     ends = zip(rows[_X], rows[_LOW], rows[_HIGH], strict=True)
     drawn = rows.select(
         pl.col(":label", ":name", _X, _LOW, _HIGH, _COLOUR).name.map(
             lambda own: own.removeprefix(":")
         ),
-        pl.Series("text", [cell(*each, decimals) for each in ends]),
+        pl.Series("text", [cell(*each, look.decimals) for each in ends]),
     )
     scale = {"scale": alt.Scale(domain=look.ends, nice=False), "title": look.axis}
     x = alt.X("x:Q", **scale)

@@ -52,7 +52,9 @@ def verdict(table: pl.DataFrame, *, cluster: str | None = None) -> str:
         return ""
     if form.value == "delta":
         return _of_pairs(table, form, cluster)
-    return (_of_boards if "rank" in table.columns else _of_estimates)(table, form, cluster)
+    if "rank" in table.columns:
+        return _of_boards(table, form, cluster)
+    return _of_estimates(table, form)
 
 
 def spelled(count: int) -> str:
@@ -221,7 +223,7 @@ def _winner(left: str, right: str, delta: float, measure: Measure) -> str:
     return f"{first} is better than {second} in {cut(measure.spoken)}."
 
 
-def _of_estimates(table: pl.DataFrame, form: Form, cluster: str | None) -> str:
+def _of_estimates(table: pl.DataFrame, form: Form) -> str:
     """Of estimates alone: who has the best ones, which is no test."""
     keys = [key for key in form.keys(table) if table[key].n_unique() > 1]
     if not keys:

@@ -45,7 +45,7 @@ def named_cluster(caller: str, method: Method) -> pl.Expr:
 def check_independent(metrics: Sequence[AnyBound], resample: Method) -> None:
     """Raise ParameterError if rows are taken as independent by errors of metrics of units."""
     nested = next((metric for metric in metrics if units_of(metric)), None)
-    if nested is not None and resample.cluster is None and type(resample).__name__ == "Linearized":
+    if nested is not None and resample.cluster is None and isinstance(resample, Linearized):
         unit = next(iter(units_of(nested)[0]))
         raise ParameterError(
             f"metric {nested.name!r} is over units of {unit!r}: say what is independent, "

@@ -67,7 +67,7 @@ def sample_log(
     questions = (rng.integers(0, 10_000, (samples, 3)) / 10_000).tolist()
     draws = (own.integers(0, 10_000, (epochs, samples, 5)) / 10_000).tolist()
     records = [
-        _record(model, number, epoch + 1, epochs, skill, question, draws[epoch][number])
+        _record(model, number, epoch + 1, skill, question, draws[epoch][number])
         for epoch in range(epochs)
         for number, question in enumerate(questions)
     ]
@@ -91,7 +91,6 @@ def _record(
     model: str,
     number: int,
     epoch: int,
-    epochs: int,
     skill: float,
     question: list[float],
     draws: list[float],
