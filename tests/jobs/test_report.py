@@ -47,7 +47,12 @@ FAMILIES = {
     "selective": (
         ["items.parquet", "--by", "mode", "--loss", "abs_norm", "--metrics", "aurc,coverage"],
         ("Selective prediction", "chain_of_thought", 2, 4),
-        ["seed 42", "Geifman", "55 to 59 clusters", "Is stated confidence deserved?"],
+        [
+            "seed 42",
+            "Geifman",
+            "Is stated confidence deserved?",
+            "Abstentions have no risk: 453 of",
+        ],
     ),
     "rag": (
         ["rag_responses.parquet", "--by", "model,noise_rate"],

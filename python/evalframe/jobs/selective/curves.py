@@ -50,11 +50,34 @@ def _made(
     if resample is not None:
         resample = replace(resample, n=min(resample.n, DRAWS))
         yield "bands", rc_curve(items, LOSS, confidence, by=by, weight=weight, resample=resample)
-    if CORRECT in items.columns and items[confidence].is_between(0, 1).all():
+    if CORRECT in items.columns and items.select(_is_probability(confidence)).item():
         table = ef.selective.reliability_table(
             items, confidence, CORRECT, by=by, weight=weight, resample=resample
         )
         yield "reliability", table
+
+
+def notes_of(job: SelectiveJob, rows: Mapping[str, Rows]) -> Iterator[str]:
+    """What these tables leave out."""
+    for confidence in job.confidence:
+        counts = rows[confidence].collect(
+            methodcaller(
+                "select",
+                pl.col(LOSS).is_null().sum().alias("abstained"),
+                pl.len().alias("items"),
+                _is_probability(confidence).alias("probability"),
+            )
+        )
+        of = f" ({confidence})" if len(job.confidence) > 1 else ""
+        if abstained := counts["abstained"].sum():
+            items = f"{abstained:,} of {counts['items'].sum():,} items"
+            yield f"Abstentions have no risk: {items} are left out of it{of}."
+        if not counts["probability"].all():
+            yield f"Reliability is left out: {confidence} is no probability from 0 to 1."
+
+
+def _is_probability(confidence: str) -> pl.Expr:
+    return pl.col(confidence).cast(pl.Float64).is_between(0, 1).all()
 
 
 def _items(job: SelectiveJob, rows: Rows, confidence: str) -> pl.DataFrame:

@@ -24,7 +24,7 @@ from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.inputs import Opened, check_found, has_logs, open_records
 from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.selective import PREDICTION, ROLES, SelectiveJob
-from evalframe.jobs.selective.curves import DRAWS, curves
+from evalframe.jobs.selective.curves import DRAWS, curves, notes_of
 from evalframe.jobs.selective.curves import TABLES as OF_CURVES
 from evalframe.jobs.selective.logs import as_answers
 from evalframe.jobs.selective.metrics import (
@@ -97,6 +97,7 @@ def compute(job: SelectiveJob, place: Place) -> Outcome:
         return {"metrics": result, **curves(job, rows)}
 
     derived = {**chosen.notes, **notes_of_calibration}
+    without = notes_of(job, rows) if place.all_tables else ()
     return Outcome(
         job,
         [*job.by, "confidence"],
@@ -107,7 +108,7 @@ def compute(job: SelectiveJob, place: Place) -> Outcome:
         metrics[0],
         {"derived": derived},
         {} if job.metrics is None else {"metrics": names},
-        notes=[*opened.notes, *_notes(job, derived, has_bands=place.all_tables)],
+        notes=[*opened.notes, *_notes(job, derived, has_bands=place.all_tables), *without],
         warnings=_warnings(job, metrics[0]),
     )
 
