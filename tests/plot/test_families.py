@@ -113,6 +113,8 @@ def test_answers_to_a_question_by_hand():
     none = table.with_columns(actual=pl.lit([0.0, 0.0], dtype=pl.List(pl.Float64)))
     with pytest.raises(ParameterError, match="are no distribution over the options"):
         ef.plot.distribution(none)
+    with pytest.raises(ParameterError, match="are no distribution over the options"):
+        ef.plot.distribution(table.with_columns(options=pl.lit(None, table.schema["options"])))
 
 
 def test_effects_by_hand():
@@ -148,4 +150,7 @@ def test_studies_by_hand():
     assert marks(crowd) == ["rect"]
     assert len(rows(crowd)) == 16
     holes = agreement(["a"]).with_columns(pas=pl.Series([0.9, None]))
+    assert told(ef.plot.studies(holes)).startswith("1 study, from")
     assert "Drawn: 1 of 2 scores, those that are known" in told(ef.plot.studies(holes))
+    for models in (["a", None], [*"abcdefg", None]):  # null is a name
+        assert "Drawn" not in told(ef.plot.studies(agreement(models)))

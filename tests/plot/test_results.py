@@ -110,6 +110,18 @@ def test_a_forest_is_cut_and_says_so():
     assert "highest first" in told(chart)  # nobody declared which way is better
 
 
+def test_names_that_are_null_or_floats_stay_apart():
+    entries = domain(ef.plot.forest(comparison(["a", None, "b"])))
+    assert sorted(entries) == [
+        "b \N{MINUS SIGN} a",
+        "b \N{MINUS SIGN} null",
+        "null \N{MINUS SIGN} a",
+    ]
+    steps = [100_000.0, 100_001.0, float("inf"), float("nan")]
+    chart = ef.plot.forest(RESULT.with_columns(model=pl.Series(steps)))
+    assert domain(chart) == ["100001.0", "nan", "100000.0", "inf"]
+
+
 def test_what_a_forest_refuses():
     several = pl.concat([RESULT, RESULT.with_columns(metric=pl.lit("augrc"))])
     with pytest.raises(ParameterError, match=r"draws one metric, and the table has 2: \['aurc'"):

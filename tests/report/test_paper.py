@@ -107,6 +107,8 @@ def test_names_are_escaped_for_each_format():
     long = ef.show(BOARD.with_columns(model=pl.Series(["x" * 9_999, "x" * 10_000])))
     assert f"{'x' * 40}…{'x' * 19} (2)    0.800 a" in str(long)
     assert all("x" * 60 not in text for text in (long.latex(), long.markdown(), long._repr_html_()))
+    slashes = ef.show(RESULT.with_columns(pl.col("model").replace("y", "\\" * 30)))
+    assert r"\textbackslash{}" * 30 + "''" in slashes.latex().partition("tabular")[0]  # in one line
     hidden = ef.show(RESULT.with_columns(model=pl.lit("a\u202eb\nc")).head(1))
     assert lines(hidden)[2].startswith("a\\u202eb c ")
 
@@ -137,10 +139,17 @@ def test_notebooks_have_a_table_of_great_tables_if_it_is_there(monkeypatch):
 
 
 def test_many_rows_are_cut_and_it_is_said():
-    many = pl.DataFrame({"model": range(300), "metric": "mine", "estimate": 0.5})
-    table = ef.show(many.lazy())
-    assert len(table.columns[0].cells) == 200
+    half = pl.DataFrame({"model": range(300)}).with_columns(estimate=pl.col("model") / 300)
+    many = half.select("model", pl.lit("accuracy").alias("metric"), "estimate")
+    table = ef.show(pl.concat([many, many.with_columns(metric=pl.lit("aurc"))]).lazy())
+    assert [len(column.cells) for column in table.columns] == [200] * 3
     assert table.notes[0] == "The first 200 of 300 rows."
+    assert [[row for row in range(200) if column.marks(row)[0]] for column in table.columns] == [
+        [],
+        [],  # the best is below
+        [0],
+    ]
+    assert "Bold" not in " ".join(ef.show(many).notes)
 
 
 def test_what_is_no_result_is_refused():
@@ -150,3 +159,5 @@ def test_what_is_no_result_is_refused():
         ef.show(RESULT.clear())
     with pytest.raises(ParameterError, match="level must lie between 0 and 1, got 95"):
         ef.show(RESULT, level=95)
+    with pytest.raises(ParameterError, match=r"aurc has several rows of the same \['model'\]"):
+        ef.show(pl.concat([RESULT, RESULT]))

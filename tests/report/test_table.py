@@ -165,6 +165,12 @@ def test_narrow_lines_give_up_details_but_no_estimates(result):
     assert "estimate [lower, upper]" in render(result, width=1)
 
 
+def test_names_cannot_steer_a_terminal():
+    name = "a\x1b[2Jb\u202e"
+    shown = render(pl.DataFrame({"model": [name], "metric": "aurc", "estimate": 0.5}))
+    assert "a\\u001b[2Jb\\u202e" in shown
+
+
 def test_group_keys_are_labels_whatever_their_type():
     result = pl.DataFrame(
         {

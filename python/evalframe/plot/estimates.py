@@ -211,7 +211,8 @@ def _coloured(condition: pl.Expr, one: str, other: str) -> pl.Expr:
 def _valued(table: pl.DataFrame, form: Form) -> pl.DataFrame:
     """The table with its estimates and ends as numbers of ours."""
     ends = zip(form.ends(table), (_X, _LOW, _HIGH), strict=True)
-    valued = figures(table.with_columns(column.alias(ours) for column, ours in ends))
+    drawn = figures(pl.DataFrame([column.alias(ours) for column, ours in ends]))
+    valued = table.with_columns(drawn.get_columns())  # keys stay as they are
     if valued[_X].null_count() == len(valued):
         raise ParameterError(f"ef.plot.forest: every {form.value!r} is null; nothing can be drawn")
     return valued
@@ -223,7 +224,8 @@ def _keyed(table: pl.DataFrame, form: Form) -> tuple[pl.DataFrame, list[str], An
     if form.value == "delta":
         base = table["left"][0] if table["left"].n_unique() == 1 else None
         pair = pl.format(f"{{}} {MINUS} {{}}", "right", "left") if base is None else pl.col("right")
-        entry = table.select(pl.col("left", "right").cast(pl.String)).select(pair.alias(_ENTRY))
+        entry = table.select(pl.col("left", "right").cast(pl.String).fill_null("null"))
+        entry = entry.select(pair.alias(_ENTRY))
         return table.with_columns(entry), [_ENTRY, *keys], base
     if not keys:
         return table.with_columns(pl.lit("all rows").alias(_ENTRY)), [_ENTRY], None

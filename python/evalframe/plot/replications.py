@@ -213,10 +213,11 @@ def studies(scores: Frame, *, width: int = 360) -> Chart:
         for key in ("study_id", "model")
     )
     shown = dict(zip(order, labels(order), strict=True))
-    told = [f"{len(order):,} studies, from most to least agreed on"]
+    studies = "study" if len(order) == 1 else "studies"
+    told = [f"{len(order):,} {studies}, from most to least agreed on"]
     kept = known.filter(
-        pl.col("study_id").is_in(order.head(_STUDIES).implode()),
-        pl.col("model").is_in(models.head(_MODELS).implode()),
+        pl.col("study_id").is_in(order.head(_STUDIES).implode(), nulls_equal=True),
+        pl.col("model").is_in(models.head(_MODELS).implode(), nulls_equal=True),
     )
     names = [shown[study] for study in order.head(_STUDIES)]
     if len(models) <= len(theme.PALETTE):

@@ -265,9 +265,9 @@ def _check_single(table: pl.DataFrame) -> None:
     )
 
 
-def _shares(values: pl.Series | None, options: pl.Series) -> list[float] | None:
+def _shares(values: pl.Series | None, options: pl.Series | None) -> list[float] | None:
     """Numbers of options scaled to sum to 1, None if they are no distribution."""
-    if values is None or len(values) != len(options):
+    if values is None or options is None or len(values) != len(options):
         return None
     numbers = [value for value in values.cast(pl.Float64) if value is not None and value >= 0]
     total = sum(numbers)

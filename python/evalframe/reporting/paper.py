@@ -19,6 +19,9 @@ import polars as pl
 from evalframe.core.errors import needing
 from evalframe.reporting.names import cut, labels
 
+BEST = "Bold: best."
+"""The note about the best."""
+
 TIED = "a: not told apart from the best."
 """The note about what is tied with the best; its first letter marks them."""
 
@@ -85,6 +88,11 @@ class Column(NamedTuple):
             short = dict(zip(names, labels(names, _NAME), strict=True))
             cells = [short[name] for name in cells]
         return self._replace(title=cut(self.title, _NAME), cells=cells)
+
+    def first(self, rows: int) -> Column:
+        """Its first rows."""
+        best, tied, values = self.best[:rows], self.tied[:rows], self.values[:rows]
+        return Column(self.title, self.cells[:rows], self.is_number, best, tied, values)
 
     def aligned(self) -> list[str]:
         """Head and cells, all of one width."""
@@ -219,7 +227,8 @@ class Table:
 
     def _headed(self, escapes: dict[int, str] | None = None, after: str = "") -> list[str]:
         """Lines of the verdict, and an empty one; nothing if there is none."""
-        lines = textwrap.wrap(self.verdict.translate(escapes or {}) + after, _LINE)
+        text = self.verdict.translate(escapes or {}) + after
+        lines = textwrap.wrap(text, _LINE, break_long_words=False)  # it would break escapes
         return [*lines, ""] if self.verdict else []
 
     def _columns(self, best: str, escapes: dict[int, str]) -> list[Column]:

@@ -11,8 +11,8 @@ from evalframe.core.errors import ParameterError
 from evalframe.core.frames import any_frame
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
-from evalframe.reporting.names import MINUS, Measure, cell, digits, p_value, visible
-from evalframe.reporting.paper import TIED, Column, Table
+from evalframe.reporting.names import MINUS, Measure, cell, cut, digits, p_value, visible
+from evalframe.reporting.paper import BEST, TIED, Column, Table
 from evalframe.reporting.results import Form, form_of
 from evalframe.reporting.table import check_numbers
 from evalframe.reporting.verdict import verdict
@@ -66,16 +66,18 @@ def show(result: Frame, *, level: float | None = None, cluster: str | None = Non
     form = form_of(table, "ef.show takes")
     if table.is_empty():
         raise ParameterError("ef.show: the table has no rows")
-    shown = table.head(ROWS)
-    if form.value == "delta":
-        columns, notes = _of_pairs(shown, form)
-    else:
-        columns, notes = (_of_board if "rank" in table.columns else _of_long)(shown, form)
-    if form.ends(shown)[1].null_count() < len(shown):
+    make = (
+        _of_pairs if form.value == "delta" else _of_board if "rank" in table.columns else _of_long
+    )
+    columns, notes = make(table, form)
+    if form.ends(table)[1].null_count() < len(table):
         what = "Intervals" if level is None else f"{100 * level:g}% intervals"
         notes.insert(0, f"{what} in brackets.")
-    if len(shown) < len(table):
-        notes.insert(0, f"The first {len(shown):,} of {len(table):,} rows.")
+    if (rows := len(columns[0].cells)) > ROWS:
+        notes.insert(0, f"The first {ROWS:,} of {rows:,} rows.")
+        columns = [column.first(ROWS) for column in columns]
+        if not any(any(column.best) for column in columns):
+            notes = [note for note in notes if note != BEST]
     return Table(columns, [*notes, *left_out(table)], verdict(table, cluster=cluster))
 
 
@@ -150,6 +152,11 @@ def _of_long(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]:
     several = table.partition_by("metric", maintain_order=True) if form.measure is None else [table]
     measures = [form.measure or Measure.of(part["metric"][0]) for part in several]
     for part, measure in zip(several, measures, strict=True):
+        if part.select(keys).is_duplicated().any() if keys else len(part) > 1:
+            raise ParameterError(
+                f"ef.show: {cut(measure.name)} has several rows of the same {keys or 'table'}; "
+                "filter the table, or put what tells them apart before 'metric'"
+            )
         if keys:
             part = groups.join(part, on=keys, how="left", nulls_equal=True, maintain_order="left")
         column = _estimates(part, form, _title(measure))
@@ -158,7 +165,7 @@ def _of_long(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]:
             end = values.max() if measure.direction == "maximize" else values.min()
             column = column._replace(best=(values == end).fill_null(value=False).to_list())
         columns.append(column)
-    notes = ["Bold: best."] if any(any(column.best) for column in columns) else []
+    notes = [BEST] if any(any(column.best) for column in columns) else []
     return columns, notes + _meanings(measures)
 
 
@@ -171,7 +178,7 @@ def _of_board(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]
     best = (table["rank"] == 1).fill_null(value=False).to_list()
     column = _estimates(table, form, _title(measure))._replace(best=best)
     columns = [_names(table, key) for key in [*groups, "rank", *entries]]
-    notes = ["Bold: best."]
+    notes = [BEST]
     if "tied_with_best" in table.columns:
         tied = pl.col("tied_with_best").fill_null(value=False)
         several = tied.sum().over(groups) if groups else tied.sum()  # the best is tied with itself

@@ -11,7 +11,7 @@ import polars as pl
 from evalframe.core.choices import check_level
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.core.typing import Frame
-from evalframe.reporting.names import p_value
+from evalframe.reporting.names import p_value, visible
 from evalframe.reporting.paper import Column, as_markdown, as_text
 
 _DETAILS = ("n_missing", "n_clusters", "drop_rate", "std_error")
@@ -164,8 +164,8 @@ def _columns(rows: pl.DataFrame, keys: Sequence[str], digits: int) -> dict[str, 
 
 
 def label(column: pl.Series) -> Column:
-    """A column of names, each on one line."""
-    cells = [_NULL if value is None else " ".join(str(value).split()) for value in column]
+    """A column of names, each on one line and without hidden characters."""
+    cells = [_NULL if value is None else visible(value) for value in column]
     return Column(column.name, cells)
 
 
