@@ -115,6 +115,10 @@ def compare(
             without a state; unpaired, a cluster on both sides, a permutation, or no `resample`.
         MissingColumnsError: A metric, key or cluster reads a column that the frame lacks.
 
+    References:
+        Holm (1979), A simple sequentially rejective multiple test procedure: the default
+        `correction`.
+
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> loss = [0.0, 0.0, 0.0, 1.0, 0.0, 1.0, 0.0, 1.0]

@@ -62,7 +62,7 @@ FAMILIES = {
     "survey": (
         ["survey_responses.parquet", "--truth", DATA / "survey.parquet"],
         ("Survey distributions", "tied with the best", 5, 5),
-        ["21 of 900 items have no score", "Mogstad", "mb1-q8", "does not: category, segment,"],
+        ["21 of 900 items have no score", "Mogstad", "mb1-q8", "the tables category, segment,"],
     ),
     "replication": (
         ["replication_tests.parquet"],

@@ -223,7 +223,7 @@ def _rejected(record: Mapping[str, Any]) -> Iterator[str]:
 def _unshown(names: Sequence[str]) -> Iterator[str]:
     """Tables of a folder that a report has no place for."""
     if names:
-        yield f"Tables that a folder as output has and this page does not: {', '.join(names)}."
+        yield f"Not shown here are the tables {', '.join(names)}; --output FOLDER writes them."
 
 
 def _input(file: Mapping[str, Any]) -> str:

@@ -259,8 +259,15 @@ def _of_question(given: Given) -> list[Table]:
 KINDS = (
     Kind(
         "Differences",
-        ("metric", "left", "right", "delta"),
+        ("metric", "left", "right", "delta", "detectable"),
         ("compare",),
+        (_pairs, _forest),
+        tables=_shown,
+    ),
+    Kind(
+        "Differences",
+        ("metric", "left", "right", "delta"),
+        (),
         (_pairs, _forest),
         tables=_shown,
     ),

@@ -11,6 +11,8 @@ from evalframe.reporting.paper import Column, Table
 from evalframe.reporting.showing import ROWS
 
 _ENDS = ("lower", "upper")
+_HEADS = {"p_adjusted": "adjusted p", "n_eff": "effective n"}
+"""Heads that do not follow from the names of columns."""
 
 
 def plain(
@@ -55,7 +57,7 @@ def _ends(columns: Collection[str], ends_of: str | None) -> dict[str, tuple[str,
 def _column(table: pl.DataFrame, name: str, ends: tuple[str, str] | None) -> Column:
     """A column of texts, counts, p-values or numbers."""
     values, dtype = table[name], table.schema[name]
-    head = visible(name.removeprefix("n_").replace("_", " "))
+    head = _HEADS.get(name) or visible(name.removeprefix("n_").replace("_", " "))
     if dtype == pl.Boolean:
         return Column(head, [{True: "yes", False: "no"}.get(value, "—") for value in values])
     if not dtype.is_numeric():
