@@ -23,7 +23,7 @@ _SILENCE = 3.0
 """Seconds before a bar is shown though nothing is done yet."""
 
 _SHOWING = threading.Lock()
-"""Held by who shows a bar, or wants none to be shown."""
+"""Held while a bar is shown, or while none may be."""
 
 
 @contextmanager
@@ -43,10 +43,10 @@ def tell(words: str) -> None:
 
 @contextmanager
 def bar(what: str) -> Iterator[Callable[..., None]]:
-    """What shows the progress of long work, once that has taken a second.
+    """A function that shows the progress of long work in a bar, once the work has taken a second.
 
-    It is called with the numbers of what is done and of all, and perhaps more to say. They need
-    not be whole, and the bar never goes back. Bars within a bar are not shown.
+    Call it with what is done, what there is in all, and perhaps a text to show beside them. The
+    numbers need not be whole, and the bar never goes back. A bar within a bar is not shown.
     """
     if not _is_watched() or not _SHOWING.acquire(blocking=False):
         yield lambda done, total, more="": None
@@ -87,6 +87,10 @@ def counted(what: str, items: Sequence[Item]) -> Iterator[Item]:
         for done, item in enumerate(items):
             report(done, len(items), f"{done:,} of {len(items):,}")
             yield item
+
+
+def untold(done: int, total: int) -> None:
+    """Progress that nobody is told of."""
 
 
 def within(progress: Progress, before: int, after: int) -> Progress:

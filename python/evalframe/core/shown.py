@@ -12,12 +12,12 @@ ROWS = 50
 
 
 class _Shown(pl.LazyFrame):
-    """A LazyFrame that shows its first rows, of which Polars computes no more where it can.
+    """A LazyFrame that shows its first rows; Polars computes only these where it can.
 
-    Its methods, such as `filter`, keep the class by the way in which Polars makes their results.
+    Methods such as `filter` keep the class, since Polars makes their results by `_from_pyldf`.
     """
 
-    # Of a longer table, so that the next display computes nothing.
+    # The first rows of a longer table, kept so that the next display computes nothing.
     _head: pl.DataFrame | None = None
 
     def __repr__(self) -> str:

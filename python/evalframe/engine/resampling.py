@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import polars as pl
 
-from evalframe.core.progress import tell
+from evalframe.core.progress import tell, untold
 from evalframe.engine.clusters import COUNT, Asked, Bucket, Clusters, clusters_of, distinct_tables
 from evalframe.engine.protocol import Engine, run
 from evalframe.engine.replicate_sums import Columns
@@ -97,7 +97,7 @@ def resampled_on(
         buckets = clusters.buckets
         if not by_group or len(buckets) < 2 or sum(clusters.entries) <= _HERE:
             return finish(method, clusters.bucket(buckets).states(), source=pools)
-        task = asked.task("resampling", partial(_of_bucket, replace(method, progress=_silent)))
+        task = asked.task("resampling", partial(_of_bucket, replace(method, progress=untold)))
         items = [clusters.bucket([number]) for number in buckets]
         parts: list[pl.DataFrame] = run(engine, task, items)
         return pl.concat(parts, how="diagonal")
@@ -114,10 +114,6 @@ def _enough(method: Method, states: States[pl.DataFrame]) -> Iterator[Pool]:
     return pools(
         method, states, Boards(pl.int_range(groups, dtype=pl.Int64, eager=True), enough=True)
     )
-
-
-def _silent(done: int, total: int) -> None:
-    """Progress of a worker."""
 
 
 def _checked(method: Method, clusters: Clusters) -> Clusters:

@@ -81,10 +81,10 @@ class Made:
         return replace(
             section,
             left_out=[*_rejected(self.record), *without, *section.left_out, *_unshown(apart)],
-            method=[*others, *self._drawn(), *section.method],
+            method=[*others, *self._resampled(), *section.method],
         )
 
-    def _drawn(self) -> Iterator[str]:
+    def _resampled(self) -> Iterator[str]:
         """How intervals were made."""
         resample = None if self.job is None else self.job.resample(None)
         if self.job is None or resample is None:

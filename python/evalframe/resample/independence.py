@@ -43,7 +43,7 @@ def named_cluster(caller: str, method: Method) -> pl.Expr:
 
 
 def check_independent(metrics: Sequence[AnyBound], resample: Method) -> None:
-    """Raise ParameterError if rows are taken as independent by errors of metrics of units."""
+    """ParameterError if standard errors of a metric of units take its rows as independent."""
     nested = next((metric for metric in metrics if units_of(metric)), None)
     if nested is not None and resample.cluster is None and isinstance(resample, Linearized):
         unit = next(iter(units_of(nested)[0]))

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 import polars as pl
 
-from evalframe.core.progress import Progress, bar
+from evalframe.core.progress import Progress, bar, untold
 from evalframe.core.states import CLUSTER, States
 from evalframe.resample.contraction import GROUP, Contraction
 from evalframe.resample.draws import MEMBER, STRATUM, Chunk, Weights, bootstrap_weights, left_out
@@ -54,10 +54,6 @@ class Boards:
     enough: bool = False
 
 
-def _untold(done: int, total: int) -> None:
-    """Progress that nobody is told of."""
-
-
 @dataclass(frozen=True)
 class Pool:
     """Groups that share their draws.
@@ -82,7 +78,7 @@ class Pool:
     weights: Weights | None
     owned: Floats | None
     strata: Ints | None = None
-    progress: Progress = _untold
+    progress: Progress = untold
 
     @property
     def drawn(self) -> Weights:

@@ -21,7 +21,7 @@ def section_of(title: str | None, results: Sequence[Given]) -> Section:
     tables: list[Table] = []
     charts: list[Chart] = []
     verdicts: list[str] = []
-    counts: list[str] = []
+    counts: dict[str, str] = {}
     without: list[str] = []
     method: list[str] = []
     for given in results:
@@ -29,7 +29,8 @@ def section_of(title: str | None, results: Sequence[Given]) -> Section:
         own, (drawn, undrawn) = kind.written(given), kind.drawn(given)
         verdicts += [table.verdict for table in own]
         verdicts += [kind.verdict(given)] if kind.verdict else []
-        counts += left_out(given.table)
+        for note in left_out(given.table):  # said of the main table, if of several
+            counts.setdefault(re.sub(r"[\d.,]+", "", note), note)
         without += undrawn
         method += [*of_metrics(given.table, given.metrics), *methods(kind.made_by)]
         tables += own
@@ -39,6 +40,6 @@ def section_of(title: str | None, results: Sequence[Given]) -> Section:
         next(filter(None, verdicts), ""),
         tables,
         charts,
-        [*{re.sub(r"[\d.,]+", "", note): note for note in reversed(counts)}.values(), *without],
+        [*counts.values(), *without],
         [*dict.fromkeys(method)],
     )
