@@ -28,9 +28,9 @@ def partial(
 ) -> Any:
     """The additive state of each partition, as a Dask DataFrame.
 
-    Its rows add up by keys, cluster, `:block` and `:level`, which `ef.finish` does, too. So a
-    group-by of Dask before is for states that are large together; it needs `dropna=False`, since
-    sums without a level would vanish otherwise.
+    Its rows add up by keys, cluster, `:block` and `:level`. `ef.finish` adds them up; if they are
+    too many for one process, add them up in Dask first, by `groupby(..., dropna=False)`: otherwise
+    sums without a level would vanish.
 
     Args:
         frame: A Dask DataFrame.

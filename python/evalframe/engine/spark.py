@@ -26,9 +26,9 @@ def partial(
 ) -> Any:
     """The additive state of each partition, as a Spark DataFrame.
 
-    Its rows add up by keys, cluster, `:block` and `:level`, which `ef.finish` does, too:
-    `ef.finish(state.toArrow(), header=...)`. A group-by of Spark before keeps small what travels:
-    names that begin with a colon stand in backticks there, ``sum("`:mass`")``. Set
+    Its rows add up by keys, cluster, `:block` and `:level`. `ef.finish(state.toArrow(),
+    header=...)` adds them up; if they are many, add them up in Spark first, by `groupBy`, where
+    names that begin with a colon stand in backticks: ``sum("`:mass`")``. Set
     `spark.executorEnv.POLARS_MAX_THREADS` to the cores of a task.
 
     Args:

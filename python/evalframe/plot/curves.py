@@ -154,6 +154,9 @@ def reliability(table: Frame, *, level: float | None = None, width: int = 230) -
         level: Confidence level of the intervals, to be named: the table does not say it.
         width: Width of a panel in pixels.
 
+    Returns:
+        The chart: a diagram of each group, above the number of answers in each bin.
+
     Raises:
         MissingColumnsError: The table is no reliability table.
         ParameterError: It has no rows, or too many bins or groups.

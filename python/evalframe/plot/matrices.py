@@ -28,7 +28,7 @@ def pairs(comparison: Frame) -> Chart:
     """Draw the differences of all pairs of systems, coloured where they are told apart.
 
     A cell is the system of its row minus that of its column. It has a colour if its adjusted
-    p-value is below 0.05, the darker the larger the difference.
+    p-value is below 0.05, stronger for larger differences.
 
     Args:
         comparison: The result of `ef.compare` without a baseline, or of
