@@ -27,8 +27,8 @@ def partial(
 ) -> Any:
     """The additive state of each block, as a Ray Dataset.
 
-    Its rows add up by keys, cluster, `:block` and `:level`, which `ef.finish` does, too:
-    `ef.finish(pa.concat_tables(ray.get(state.to_arrow_refs())), header=...)`.
+    Its rows add up by keys, cluster, `:block` and `:level`:
+    `ef.finish(pa.concat_tables(ray.get(state.to_arrow_refs())), header=...)` adds them up.
 
     Args:
         dataset: A Ray Dataset.
