@@ -144,11 +144,13 @@ class Pipeline:
     def scores(self, statistics: Frame, extra_keys: Sequence[str]) -> pl.DataFrame:
         """The scores of groups of test statistics of agents, by the models and other keys."""
         chain, by = self.chain, [*extra_keys, *self.names]
-        tests = self._with_humans(chain.bayes_factors(lazy(statistics), "agent"), by)
-        tests = chain.with_directions(chain.agents_where_humans_tell(tests), ["agent"])
+        # In memory after each step: the next one reads its types and columns, or checks its rows.
+        agents = chain.bayes_factors(lazy(statistics).collect().lazy(), "agent").collect()
+        tests = chain.agents_where_humans_tell(self._with_humans(agents.lazy(), by))
+        tests = chain.with_directions(tests, ["agent"])
         tests = _with_posteriors(chain, tests, {"agent": self.agent_prior_odds})
-        # In memory: both PAS and ECS read it.
-        table = chain.pas(chain.effect_sizes(tests)).collect().lazy()
+        effects = chain.effect_sizes(tests.collect().lazy())
+        table = chain.pas(effects.collect().lazy()).collect().lazy()
         group = [*extra_keys, *self.group]
         pas = chain.scores[self.level](table, by=by, **self.pooling).select(*group, *_OF_PAS)
         concordance = chain.ecs(
