@@ -1,5 +1,6 @@
 """`evalframe replication`: the scores that it writes and prints."""
 
+from functools import cache
 from pathlib import Path
 
 import polars as pl
@@ -11,7 +12,7 @@ from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.flags import parse
 from evalframe.jobs.replication.outputs import TABLES
-from evalframe.jobs.run import read_provenance
+from evalframe.jobs.run import read_provenance, run_job
 from evalframe.replication.sample import sample_tests
 
 DATA = Path(__file__).parents[2] / "data"
@@ -26,13 +27,23 @@ def replication(commands):
     return commands("replication", tests=TESTS)
 
 
-def scored(tests=TESTS, **rules):
+@cache
+def scored(room=ef.replication):
     """The tests with the evidence that the library computes."""
-    room = humanstudy_bench if rules else ef.replication
-    factors = room.with_bayes_factors(tests)
+    factors = room.with_bayes_factors(TESTS)
     posteriors = room.with_posteriors(factors)
     shares = room.with_pas(posteriors)
     return room.with_effect_sizes(shares.lazy().collect())
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    """All tables of a job of the sample."""
+    folder = tmp_path_factory.mktemp("tables")
+    TESTS.write_parquet(folder / "tests.parquet")
+    job = {"family": "replication", "items": ["tests.parquet"], "output": "tables"}
+    run_job(parse(job), folder, quiet=True)
+    return {path.stem: pl.read_parquet(path) for path in (folder / "tables").iterdir()}
 
 
 def test_the_result_is_what_the_library_gives(replication):
@@ -56,9 +67,8 @@ def test_the_result_is_what_the_library_gives(replication):
     assert parse(record["job"]).items == ("tests.parquet",)
 
 
-def test_a_folder_gets_every_table(replication):
-    replication("tests.parquet", "-o", "tables", "-q")
-    found = {path.stem: pl.read_parquet(path) for path in Path("tables").iterdir()}
+def test_a_folder_gets_every_table(tables):
+    found = tables
     assert found.keys() == {*TABLES}
     assert [name for name, table in found.items() if table.is_empty()] == ["differences"]
     tests = scored()
@@ -112,7 +122,8 @@ def test_rules_and_prior_odds(replication):
     text = replication("tests.parquet", "-o", "out.parquet", "--rules", "reference")
     assert "(mean_z), findings become studies by Fisher's z (mean_z)" in text
     assert "The original's rules." in text
-    tests = scored(rules="reference")
+    assert "Sizes:" not in text
+    tests = scored(humanstudy_bench)
     models = humanstudy_bench.model_scores(tests)
     found = pl.read_parquet("out.parquet").sort("model")
     assert_frame_equal(found.select(models.columns), models)
@@ -136,10 +147,8 @@ def test_rules_and_prior_odds(replication):
     )
 
 
-def test_every_level_gives_the_same(replication):
-    replication("tests.parquet", "-o", "tables", "-q")
-    expected = pl.read_parquet("tables/models.parquet")
-    tests = pl.read_parquet("tables/tests.parquet")
+def test_every_level_gives_the_same(replication, tables):
+    expected, tests = tables["models"], tables["tests"]
     who = ["model", *KEYS, "domain"]
     effects = ["effect_d_human", "effect_d_agent", "n_eff"]
     ways = [f"pi_{way}_{side}" for side in ("human", "agent") for way in ("plus", "minus", "zero")]
@@ -154,7 +163,7 @@ def test_every_level_gives_the_same(replication):
             pl.when(pl.int_range(pl.len()) % 2 == 0).then("pas").alias("pas"),
             pl.when(pl.int_range(pl.len()) % 3 == 0).then("pi_human").alias("pi_human"),
         ),
-        "tables/tests.parquet": tests,
+        "finished-too.parquet": tests,
     }
     for name, frame in forms.items():
         write = {".csv": "write_csv", ".jsonl": "write_ndjson"}.get(Path(name).suffix)
@@ -176,7 +185,7 @@ def test_every_level_gives_the_same(replication):
     assert_frame_equal(found.select(models.columns), models)
 
 
-def test_groups(replication):
+def test_groups(replication, tables):
     warm = [TESTS.with_columns(degree=pl.lit(degree)) for degree in (0.0, 0.7)]
     pl.concat([warm[0], warm[1].filter(pl.col("model") != "harbor-7b")]).write_parquet("w.parquet")
     text = replication("w.parquet", "-o", "tables", "--by", "model,degree", "--bootstrap", "9")
@@ -192,8 +201,7 @@ def test_groups(replication):
     assert "rank" not in text
     TESTS.rename({"model": "config"}).write_parquet("config.parquet")
     replication("config.parquet", "-o", "out.parquet", "--by", "config", "-q")
-    replication("tests.parquet", "-o", "expected.parquet", "-q")
-    expected = pl.read_parquet("expected.parquet").rename({"model": "config"})
+    expected = tables["models"].rename({"model": "config"})
     assert_frame_equal(pl.read_parquet("out.parquet"), expected)
 
 
@@ -329,7 +337,6 @@ def test_a_guessed_size_of_f_is_told(replication):
     assert f"Sizes: F tests without n_total, for which {told}" in text
     made = pl.read_parquet("tables/tests.parquet")
     assert made["n_from_df_human"].equals(made["test_type"] == "anova", check_names=False)
-    assert "Sizes:" not in replication("tests.parquet", "-o", "again", "--rules", "reference")
 
 
 def test_finished_tests_may_be_of_any_type(replication):

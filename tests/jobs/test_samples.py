@@ -48,14 +48,15 @@ def test_the_data_folder_is_the_default_sample_and_the_current_pictures(tmp_path
 def test_write_samples_keeps_what_it_did_not_write(tmp_path):
     (tmp_path / "items.parquet").write_text("mine")
     with pytest.raises(OutputError, match=r"already has items.parquet with other content"):
-        write_samples(tmp_path)
+        write_samples(tmp_path, participants=3)
     assert [path.name for path in tmp_path.iterdir()] == ["items.parquet"]
-    write_samples(tmp_path, overwrite=True)
-    assert_frame_equal(pl.read_parquet(tmp_path / "items.parquet"), sample_items())
+    write_samples(tmp_path, participants=3, overwrite=True)
+    expected = sample_items(participants=3)
+    assert_frame_equal(pl.read_parquet(tmp_path / "items.parquet"), expected)
 
 
 def test_write_samples_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
-    write_samples(tmp_path, seed=1)
+    write_samples(tmp_path, participants=3, seed=1)
     before = {path: path.read_bytes() for path in files_below(tmp_path)}
 
     def full(path, target):
@@ -63,7 +64,7 @@ def test_write_samples_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Path, "replace", full)
     with pytest.raises(OutputError, match="No space left on device"):
-        write_samples(tmp_path, seed=2, overwrite=True)
+        write_samples(tmp_path, participants=3, seed=2, overwrite=True)
     assert {path: path.read_bytes() for path in files_below(tmp_path)} == before
 
 

@@ -26,7 +26,7 @@ def split(data, items, size):
     return [item for batch in batches for item in json.loads(batch)], json.loads(stream.around)
 
 
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(ITEMS, VALUES, VALUES, st.integers(1, 60), st.sampled_from([None, 2]), st.booleans())
 def test_items_and_what_is_around_them_whatever_the_chunks(
     items, told, junk, size, indent, is_ascii

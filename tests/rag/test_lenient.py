@@ -217,7 +217,7 @@ ROWS = st.lists(
 CHOSEN = st.sets(st.sampled_from(RULES), min_size=1).map(sorted)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(ROWS, CHOSEN, st.booleans(), st.integers(1, 3))
 def test_labels_are_those_of_a_naive_program(rows, rules, guard, max_tier):
     made = lenient(*rows, answer_rules=rules, boundary_guard=guard, max_tier=max_tier)
@@ -225,7 +225,7 @@ def test_labels_are_those_of_a_naive_program(rows, rules, guard, max_tier):
     assert list(made.iter_rows()) == expected
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(ROWS)
 def test_what_is_strictly_found_is_found_leniently(rows):
     strict, loose = ef.rag.label(table(*rows)), lenient(*rows)

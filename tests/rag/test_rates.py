@@ -56,7 +56,7 @@ ROWS = st.tuples(
 NAMES = {"model": pl.String, "id": pl.Int64, **SCHEMA, "weight": pl.Float64}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.lists(ROWS, min_size=1, max_size=25), st.sampled_from([None, "weight"]))
 def test_rates_are_the_metrics_and_counts_add_up(rows, weight):
     frame = pl.DataFrame(rows, schema=NAMES, orient="row")

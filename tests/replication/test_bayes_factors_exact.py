@@ -264,7 +264,7 @@ def rises(values):
     return bool((np.diff(values) >= -2e-10 - 1e-14 * np.abs(values[1:])).all())
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(SIZES, st.one_of(st.none(), SIZES))
 def test_t_is_monotone_and_symmetric_without_cliffs(n1, n2):
     t = np.concatenate([[0.0], np.geomspace(1e-6, 1e3, 150), [9.999999, 10.0, 10.000001]])
@@ -276,7 +276,7 @@ def test_t_is_monotone_and_symmetric_without_cliffs(n1, n2):
         assert logs(log_bayes_factor_t, t, [n2] * len(t), [n1] * len(t)) == found
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.integers(1, 60), SIZES, st.integers(0, 50))
 def test_f_is_monotone(df1, df2, more):
     f = np.sort(np.concatenate([[0.0], np.geomspace(1e-6, 1e5, 150), [99.99999, 100, 100.00001]]))
@@ -284,7 +284,7 @@ def test_f_is_monotone(df1, df2, more):
     assert rises(logs(log_bayes_factor_f, f, [df1] * len(f), [df2] * len(f), [n] * len(f)))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(SIZES, st.integers(1, 100), st.integers(1, 100))
 def test_the_others_are_monotone(n, n1, n2):
     r = np.sort(np.concatenate([np.linspace(0, 1 - 1e-12, 80), 1 - np.geomspace(1e-12, 0.1, 40)]))
@@ -302,7 +302,7 @@ def test_the_others_are_monotone(n, n1, n2):
     assert rises(ratios)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(st.integers(1, 10**7), st.floats(0, 1), st.floats(0.001, 0.999))
 def test_binomial_of_any_size(n, share, p0):
     k = round(share * n)

@@ -49,7 +49,7 @@ def test_f_of_one_contrast_is_t_squared_and_chi_square_z_squared():
     np.testing.assert_allclose(found["z"], found["chi2"], rtol=1e-10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))),
     st.sampled_from([0.5, 0.21, 1 / 3, 0.001, 0.0, 1.0]) | st.floats(1e-6, 1),
@@ -63,7 +63,7 @@ def test_binomial_p_values_are_exact(counts, p0, alternative):
     assert found == pytest.approx(wanted, rel=1e-9, abs=1e-300)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.floats(0, 1), st.integers(1, 50), st.integers(1, 50))
 def test_sides_of_mann_whitney_add_up(share, n1, n2):
     row = {"type": "mannwhitneyu", "u": share * n1 * n2, "n1": n1, "n2": n2}

@@ -48,9 +48,9 @@ def test_a_replicate_is_a_weight(draws, monkeypatch, *, coarse):
     responses = responses.with_columns(
         value=pl.when(pl.int_range(pl.len()) % 17 > 0).then("value")  # some are missing
     )
-    method = bootstrap(draws=draws)
+    method = bootstrap(n=5, draws=draws)
     found = all_of(responses, method, by=None)
-    assert found["replicate"].to_list() == [i for i in range(12) for _ in range(2 * len(CASES))]
+    assert found["replicate"].to_list() == [i for i in range(5) for _ in range(2 * len(CASES))]
     weighted = responses.join(weights_of(responses, method), on=["study_id", "participant_id"])
     for i, (_, one) in enumerate(found.group_by("replicate", maintain_order=True)):
         whole = participant_statistics(weighted, design_of(2), by=None, weight=str(i))

@@ -1,5 +1,7 @@
 """Intervals from drawing participants, the random baseline, and standard errors."""
 
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +54,17 @@ def people():
     return tests.select(~pl.selectors.ends_with("_agent"))
 
 
+@pytest.fixture(scope="module")
+def drawn(responses, design, people):
+    """The intervals of a level, each computed once."""
+
+    @cache
+    def of(level="model"):
+        return participant_intervals(responses, design, people, resample=METHOD, level=level)
+
+    return of
+
+
 def by_hand(statistics, people, level, by):
     """Scores by the public functions, one after the other, both sides at once."""
     human = people.drop("test_type")
@@ -67,13 +80,13 @@ def by_hand(statistics, people, level, by):
 
 
 @pytest.mark.parametrize("level", ["model", "domain", "study"])
-def test_each_replicate_as_by_hand(responses, design, people, level):
-    found = participant_intervals(responses, design, people, resample=METHOD, level=level)
+def test_each_replicate_as_by_hand(responses, design, people, drawn, level):
+    found = drawn(level)
     points, group = by_hand(participant_statistics(responses, design), people, level, ["model"])
     assert_frame_equal(found.select(*group, *SCORES), points, rel_tol=1e-9, abs_tol=1e-9)
     statistics = pl.concat(resampled_statistics(responses, design, METHOD))
-    drawn, _ = by_hand(statistics, people, level, ["replicate", "model"])
-    naive = drawn.group_by(group).agg(
+    replicates, _ = by_hand(statistics, people, level, ["replicate", "model"])
+    naive = replicates.group_by(group).agg(
         *(pl.col(name).std().alias(f"{name}_std_error") for name in SCORES),
         *(pl.col(name).mean().alias(f"{name}_mean") for name in SCORES),
         *(pl.col(name).quantile(0.975, "linear").alias(f"{name}_upper") for name in SCORES),
@@ -91,16 +104,9 @@ def test_each_replicate_as_by_hand(responses, design, people, level):
     assert known["pas_std_error"].min() > 0
 
 
-def test_percentile_intervals_stand_around_the_estimate(responses, design, people):
-    moved, basic = (
-        participant_intervals(
-            responses,
-            design,
-            people,
-            resample=ef.Bootstrap(cluster="participant_id", n=12, seed=2, interval=interval),
-        )
-        for interval in ("percentile", "basic")
-    )
+def test_percentile_intervals_stand_around_the_estimate(responses, design, people, drawn):
+    method = replace(METHOD, interval="basic")
+    moved, basic = drawn(), participant_intervals(responses, design, people, resample=method)
     for name in SCORES:
         bias, estimate = moved[f"{name}_bias"], moved[name]
         least = 0.0 if name == "pas" else -1.0
@@ -114,23 +120,21 @@ def test_percentile_intervals_stand_around_the_estimate(responses, design, peopl
         assert (moved[f"{name}_upper"] >= estimate).all()
 
 
-def test_participants_are_counted(responses, design, people):
-    for level, count in (("model", None), ("study", 60)):
-        found = participant_intervals(responses, design, people, resample=METHOD, level=level)
-        studies = responses["study_id"].n_unique()
-        expected = 60 * studies if count is None else count
-        assert found["n_clusters"].unique().to_list() == [expected]
+def test_participants_are_counted(responses, drawn):
+    assert drawn("study")["n_clusters"].unique().to_list() == [60]
+    studies = responses["study_id"].n_unique()
+    assert drawn()["n_clusters"].unique().to_list() == [60 * studies]
 
 
-def test_chunks_and_order_of_rows_do_not_matter(responses, design, people, monkeypatch):
-    first = participant_intervals(responses, design, people, resample=METHOD)
+def test_chunks_and_order_of_rows_do_not_matter(responses, design, people, drawn, monkeypatch):
+    first = drawn()
     monkeypatch.setattr(draws_module, "_HELD", 5_000)
     shuffled = responses.sample(fraction=1.0, shuffle=True, seed=1)
     again = participant_intervals(shuffled, design, people, resample=METHOD)
     assert_frame_equal(first, again, rel_tol=1e-9, abs_tol=1e-9)
 
 
-def test_posteriors_and_effects_of_people_may_be_given(responses, design, people):
+def test_posteriors_and_effects_of_people_may_be_given(responses, design, people, drawn):
     finished = with_effect_sizes(
         with_posteriors(
             with_bayes_factors(people, "human").with_columns(
@@ -139,10 +143,8 @@ def test_posteriors_and_effects_of_people_may_be_given(responses, design, people
         )
     )
     given = finished.select(*KEYS, "domain", "^pi_.*_human$", "pi_human", "effect_d_human")
-    from_statistics, from_posteriors = (
-        participant_intervals(responses, design, each, resample=METHOD) for each in (people, given)
-    )
-    assert_frame_equal(from_statistics, from_posteriors, rel_tol=1e-9, abs_tol=1e-9)
+    from_posteriors = participant_intervals(responses, design, given, resample=METHOD)
+    assert_frame_equal(drawn(), from_posteriors, rel_tol=1e-9, abs_tol=1e-9)
     two_way = given.select(*KEYS, "pi_human")
     found = participant_intervals(responses, design, two_way, resample=METHOD)
     assert found["ecs"].null_count() == len(found)
@@ -150,28 +152,27 @@ def test_posteriors_and_effects_of_people_may_be_given(responses, design, people
     assert found["pas"].null_count() == 0
 
 
-def test_a_human_side_for_each_model_and_one_that_repeats(responses, design, people):
-    once = participant_intervals(responses, design, people, resample=METHOD)
+def test_a_human_side_for_each_model_and_one_that_repeats(responses, design, people, drawn):
+    once = drawn()
     models = responses.select("model").unique()
     each = people.join(models, how="cross")
-    assert_frame_equal(participant_intervals(responses, design, each, resample=METHOD), once)
-    twice = pl.concat([people, people])
+    twice = pl.concat([each, each])
     assert_frame_equal(participant_intervals(responses, design, twice, resample=METHOD), once)
     other = pl.concat([people, people[:1].with_columns(stat_human=pl.lit(9.9))])
     with pytest.raises(ParameterError, match=r"a test twice, and not alike: study_id='"):
         participant_intervals(responses, design, other, resample=METHOD)
 
 
-def test_without_keys_all_participants_are_one_model(responses, design, people):
-    one = responses.filter(pl.col("model") == responses["model"][0])
-    alone = participant_intervals(one.drop("model"), design, people, resample=METHOD, by=None)
-    named = participant_intervals(one, design, people, resample=METHOD)
+def test_without_keys_all_participants_are_one_model(responses, design, people, drawn):
+    name = responses["model"][0]
+    one = responses.filter(model=name).drop("model")
+    alone = participant_intervals(one, design, people, resample=METHOD, by=None)
+    named = drawn().filter(model=name)
     assert_frame_equal(alone, named.drop("model"), rel_tol=1e-9, abs_tol=1e-12)
 
 
-def test_studies_feed_the_pooling_by_inverse_variance(responses, design, people):
-    studies = participant_intervals(responses, design, people, resample=METHOD, level="study")
-    pooled = studies.group_by("model").agg(inverse_variance_pas(std_error="pas_std_error"))
+def test_studies_feed_the_pooling_by_inverse_variance(drawn):
+    pooled = drawn("study").group_by("model").agg(inverse_variance_pas(std_error="pas_std_error"))
     pooled = pooled.unnest("inverse_variance_pas")
     assert pooled["pas"].is_between(0.0, 1.0).all()
     assert pooled["std_error"].min() > 0

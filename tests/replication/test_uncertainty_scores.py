@@ -19,8 +19,8 @@ from replication.score_data import drawn_tables, studied
 
 ROOMS = [replication, humanstudy_bench]
 
-BY_STUDY = ef.Bootstrap(cluster="study_id", n=25, seed=5, interval="percentile")
-BY_FINDING = ef.Bootstrap(cluster="finding_id", n=25, seed=5, interval="percentile")
+BY_STUDY = ef.Bootstrap(cluster="study_id", n=12, seed=5, interval="percentile")
+BY_FINDING = ef.Bootstrap(cluster="finding_id", n=12, seed=5, interval="percentile")
 FINDING = ["sub_study_id", "finding_id"]
 NAIVE = {
     "study_id": (BY_STUDY, ["study_id"], None),
@@ -391,7 +391,7 @@ def test_coverage_of_the_study_bootstrap_is_near_nominal():
             "pas": pas.ravel(),
         }
     )
-    method = ef.Bootstrap(cluster="study_id", n=600, interval="bca")
+    method = ef.Bootstrap(cluster="study_id", n=300, interval="bca")
     found = model_scores(table, by="run", resample=method)
     covered = (found["pas_lower"] <= 0.6) & (found["pas_upper"] >= 0.6)
     # Three standard errors of 400 runs are 0.033; the interval is known to be short at 30 studies.

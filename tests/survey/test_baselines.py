@@ -107,7 +107,7 @@ def test_random_distributions(golden):
 SHARES = st.lists(st.integers(0, 20), min_size=3, max_size=3).filter(any)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.lists(SHARES, min_size=1, max_size=6))
 def test_kinds_are_those_of_a_naive_program(counts):
     rows = [[x / sum(row) for x in row] for row in counts]

@@ -60,7 +60,7 @@ def frame(rows, lacking=()):
     return pl.DataFrame(rows, schema=SCHEMA, orient="row").drop(lacking)
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(ROWS, LACKING)
 @example(TWICE, set())
 @example(TWICE, {"run_id", "context_count", "round", "status"})
@@ -91,7 +91,7 @@ def naive_gaps(rows):
     return {key: (len(means), max(means) - min(means)) for key, means in segments.items()}
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(ROWS)
 @example(TWICE)
 def test_repeated_items_of_a_segment_are_averaged(rows):

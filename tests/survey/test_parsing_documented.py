@@ -232,7 +232,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(ROWS)
 def test_what_counts_is_a_distribution_and_rows_do_not_matter_to_each_other(rows):
     found = read(*rows)
@@ -247,7 +247,7 @@ def test_what_counts_is_a_distribution_and_rows_do_not_matter_to_each_other(rows
     assert read(rows[0]) == found[:1]
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.lists(st.integers(1, 500), min_size=2, max_size=9),
     st.sampled_from(["", "As in [1]: ", "First, [50, 50]? No.\n", "a. Yes: 60%\nb. No: 40%\n"]),

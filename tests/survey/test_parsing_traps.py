@@ -221,7 +221,7 @@ BEFORE = st.sampled_from(
 BEHIND = st.sampled_from(["", "\n[48, 52]", "\n\nReferences\n[20, 80]", "\nSee pp. 12, 88."])
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.data())
 def test_complete_labelled_answers_in_any_layout_and_order(data):
     rows, expected = [], []
@@ -249,7 +249,7 @@ On June 8, 95 people came.|Ages 40-60 were asked, see [3].|The range is [45, 55]
 )
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.lists(st.lists(PROSE, max_size=4).map("\n".join), min_size=1, max_size=10))
 def test_prose_with_numbers_is_no_answer(texts):
     filled = [text or "Nothing." for text in texts]

@@ -227,7 +227,7 @@ def test_options_outside_their_domain(survey, options, error, message):
     st.none() | st.integers(0, 4),
     st.integers(0, 700),
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_context_as_a_plain_program_chooses_it(pool, answered, batch, count, budget):
     survey = read_survey(document(("gender:male", 50, "".join(sorted(answered)))))
     size = prompts(survey, context_count=None, tokens=_ten_each, token_budget=10**6)
