@@ -302,16 +302,18 @@ def test_states_of_metrics_of_ones_own(tmp_path, monkeypatch):
         "    return ef.State(sums=sums, finish=lambda t: ef.ratio(t.value, t.mass))\n"
     )
 
-    def program(*words):
-        code = "from evalframe.jobs.cli import main; main()"
-        line = [sys.executable, "-c", code, *words]
+    def program(*lines):
+        run = "try: cli({})\nexcept SystemExit as done: print(done)"
+        runs = (run.format(line.split()) for line in lines)
+        code = "\n".join(["from evalframe.jobs.cli import cli", *runs])
+        line = [sys.executable, "-c", code]
         return subprocess.run(line, capture_output=True, text=True, check=False)
 
-    metric = ["--metric", "my_metric:half:score"]
-    assert not program("partial", "answers.parquet", *metric, "-o", "s.parquet").returncode
-    assert "unknown metric 'half'" in program("finish", "s.parquet").stderr
-    told = program("finish", "s.parquet", "--metric", "my_metric:half")
-    assert "half_score" in told.stdout
+    made = program("partial answers.parquet --metric my_metric:half:score -o s.parquet")
+    assert made.stdout.endswith("\n0\n")
+    done = program("finish s.parquet", "finish s.parquet --metric my_metric:half")
+    assert "unknown metric 'half'" in done.stderr
+    assert "half_score" in done.stdout
 
 
 def test_shards_have_the_same_keys(answers, call):

@@ -44,12 +44,11 @@ def test_a_direction_on_one_side_only_is_told_or_set_aside(replication):
     mood = pl.col("test_id") == "mood"
     half = GIVEN.with_columns(pl.when(~mood).then("direction_agent").alias("direction_agent"))
     half.write_parquet("half.parquet")
-    for command in (["half.parquet", "-o", "out.parquet"], ["validate", "half.parquet"]):
-        told = replication(*command, exit_code=1)
-        assert "a test has the directions of both sides or of neither: not so in 3 of 90" in told
-        assert "row 1: model='harbor-7b', study_id='lantern-queue'" in told
-        assert "test_id='mood', direction_human=1.0, direction_agent=null" in told
-        assert "give direction_human and direction_agent (1, -1 or 0) in the same rows" in told
+    told = replication("half.parquet", "-o", "out.parquet", exit_code=1)
+    assert "a test has the directions of both sides or of neither: not so in 3 of 90" in told
+    assert "row 1: model='harbor-7b', study_id='lantern-queue'" in told
+    assert "test_id='mood', direction_human=1.0, direction_agent=null" in told
+    assert "give direction_human and direction_agent (1, -1 or 0) in the same rows" in told
     replication("half.parquet", "-o", "out.parquet", "--on-invalid", "quarantine", "-q")
     assert pl.read_parquet("out.parquet")["n_tests"].to_list() == [29, 29, 29]
     replication("half.parquet", "-o", "out.parquet", "--rules", "reference", "-q")
