@@ -77,6 +77,14 @@ def test_a_loss_of_an_abstention_is_ignored(selective, items):
     assert_frame_equal(found, expected)
 
 
+def test_losses_alone_say_nothing_of_reliability(call, folder, graded):
+    graded.select("participant_id", "confidence", wrong=WRONG).write_parquet("table.parquet")
+    line = ("selective", "table.parquet", "--loss", "column:wrong", "-o", "tables")
+    told = "Reliability is left out: nothing says which predictions are correct."
+    assert told in call(*line, "--metrics", "coverage").stdout
+    assert pl.read_parquet("tables/reliability.parquet").is_empty()
+
+
 @pytest.mark.parametrize("lost", [{}, {"loss": 1 - pl.col("correct")}])
 def test_what_is_correct_of_an_abstention_is_ignored(evaluated, graded, lost):
     """Graders call who says nothing wrong, and its confidence is never used."""

@@ -59,6 +59,11 @@ def _made(
 
 def notes_of(job: SelectiveJob, rows: Mapping[str, Rows]) -> Iterator[str]:
     """What these tables leave out."""
+    if job.bootstrap is not None and job.bootstrap.n > DRAWS:
+        yield f"Bands of curves and of reliability are from {DRAWS:,} resamples."
+    is_known = all(CORRECT in each.schema for each in rows.values())
+    if not is_known:
+        yield "Reliability is left out: nothing says which predictions are correct."
     for confidence in job.confidence:
         counts = rows[confidence].collect(
             methodcaller(
@@ -72,7 +77,7 @@ def notes_of(job: SelectiveJob, rows: Mapping[str, Rows]) -> Iterator[str]:
         if abstained := counts["abstained"].sum():
             items = f"{abstained:,} of {counts['items'].sum():,} items"
             yield f"Abstentions have no risk: {items} are left out of it{of}."
-        if not counts["probability"].all():
+        if is_known and not counts["probability"].all():
             yield f"Reliability is left out: {confidence} is no probability from 0 to 1."
 
 

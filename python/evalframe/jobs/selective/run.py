@@ -24,8 +24,8 @@ from evalframe.jobs.family import Outcome, Place
 from evalframe.jobs.inputs import Opened, check_found, has_logs, open_records
 from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.selective import PREDICTION, ROLES, SelectiveJob
-from evalframe.jobs.selective.curves import DRAWS, curves, notes_of
 from evalframe.jobs.selective.curves import TABLES as OF_CURVES
+from evalframe.jobs.selective.curves import curves, notes_of
 from evalframe.jobs.selective.logs import as_answers
 from evalframe.jobs.selective.metrics import (
     has_default_convention,
@@ -108,7 +108,7 @@ def compute(job: SelectiveJob, place: Place) -> Outcome:
         metrics[0],
         {"derived": derived},
         {} if job.metrics is None else {"metrics": names},
-        notes=[*opened.notes, *_notes(job, derived, has_bands=place.all_tables), *without],
+        notes=[*opened.notes, *_notes(job, derived), *without],
         warnings=_warnings(job, metrics[0]),
     )
 
@@ -134,14 +134,12 @@ def _estimates(
         yield part.with_columns(confidence=pl.lit(confidence))
 
 
-def _notes(job: SelectiveJob, derived: Mapping[str, str], *, has_bands: bool) -> Iterator[str]:
+def _notes(job: SelectiveJob, derived: Mapping[str, str]) -> Iterator[str]:
     """What the job chose or guessed, for the printed report."""
     if not has_default_convention(job):
         yield f"Convention: {job.convention}."
     for name, origin in derived.items():
         yield f"{name.capitalize()}: {origin}."
-    if has_bands and job.bootstrap is not None and job.bootstrap.n > DRAWS:
-        yield f"Bands of curves and of reliability are from {DRAWS:,} resamples."
 
 
 def _warnings(job: SelectiveJob, metrics: Sequence[MetricExpr]) -> list[str]:
