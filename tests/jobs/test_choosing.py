@@ -78,8 +78,10 @@ def test_a_loss_of_an_abstention_is_ignored(selective, items):
 
 
 def test_losses_alone_say_nothing_of_reliability(call, folder, graded):
-    graded.select("participant_id", "confidence", wrong=WRONG).write_parquet("table.parquet")
-    line = ("selective", "table.parquet", "--loss", "column:wrong", "-o", "tables")
+    graded.select("participant_id", "confidence", cost=0.5 * WRONG.cast(pl.Int8)).write_parquet(
+        "table.parquet"
+    )
+    line = ("selective", "table.parquet", "--loss", "column:cost", "-o", "tables")
     told = "Reliability is left out: nothing says which predictions are correct."
     assert told in call(*line, "--metrics", "coverage").stdout
     assert pl.read_parquet("tables/reliability.parquet").is_empty()
