@@ -17,6 +17,12 @@ def files_below(folder):
     return sorted(path for path in folder.rglob("*") if path.is_file())
 
 
+@pytest.fixture
+def few(monkeypatch):
+    """The samples of one family, which are made in less time."""
+    monkeypatch.setattr("evalframe.jobs.samples.FAMILIES", ["selective"])
+
+
 def test_write_samples_makes_the_folder_and_may_be_repeated(tmp_path):
     folder = tmp_path / "new" / "samples"
     paths = write_samples(folder, participants=3)
@@ -45,7 +51,7 @@ def test_the_data_folder_is_the_default_sample_and_the_current_pictures(tmp_path
             assert stored.read_bytes() == path.read_bytes()
 
 
-def test_write_samples_keeps_what_it_did_not_write(tmp_path):
+def test_write_samples_keeps_what_it_did_not_write(tmp_path, few):
     (tmp_path / "items.parquet").write_text("mine")
     with pytest.raises(OutputError, match=r"already has items.parquet with other content"):
         write_samples(tmp_path, participants=3)
@@ -55,7 +61,7 @@ def test_write_samples_keeps_what_it_did_not_write(tmp_path):
     assert_frame_equal(pl.read_parquet(tmp_path / "items.parquet"), expected)
 
 
-def test_write_samples_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
+def test_write_samples_that_fails_leaves_the_old_file(tmp_path, few, monkeypatch):
     write_samples(tmp_path, participants=3, seed=1)
     before = {path: path.read_bytes() for path in files_below(tmp_path)}
 
