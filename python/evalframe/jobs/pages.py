@@ -73,7 +73,8 @@ class Made:
         apart = [
             name
             for name, table in tables.items()
-            if name not in shown and not any(table is part.table for part in parts)
+            if (name not in shown or kind_of(table) is OTHER)
+            and not any(table is part.table for part in parts)
         ]
         notes = self.record.get("notes", ())
         without = [note for note in notes if "left out" in note or "missing" in note]
