@@ -80,6 +80,15 @@ def test_boards_say_which_ranks_are_possible_and_who_is_tied():
     assert alone.notes == ["Bold: best."]
 
 
+def test_ranks_say_which_way_is_better():
+    ranked = BOARD.with_columns(metric=pl.lit("accuracy"), estimate=pl.Series([0.1, 0.2]))
+    board = ranked.select("rank", "model", "metric", "estimate")  # by best="lowest"
+    assert lines(ef.show(board))[2].split() == ["rank", "model", "accuracy", "↓"]
+    tie = pl.concat([board] * 2)[:3].with_columns(estimate=pl.lit(0.1), rank=pl.lit(1))
+    assert "accuracy ↑" in lines(ef.show(tie))[2]
+    assert "lower is better" in str(ef.plot.forest(board).to_dict())
+
+
 def test_pairs_have_their_p_values():
     pairs = {"metric": "aurc", "left": ["x", "x"], "right": ["y", "z"], "delta": [-0.2, 0.1]}
     table = ef.show(pl.DataFrame(pairs | {"p_adjusted": [0.0004, None]}))

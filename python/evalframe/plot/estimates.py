@@ -76,7 +76,9 @@ def forest(result: Frame, *, level: float | None = None, width: int = 360) -> Ch
     is_difference = form.value == "delta"
     if is_difference:
         taken(table, "forest", ["metric", "left", "right"], MAKERS)
-    measure = form.measure or Measure.of(only(table, "metric", "forest"))
+    if form.measure is None:
+        only(table, "metric", "forest")
+    measure = form.measured(table)
     table, keys, base = _keyed(_valued(table, form), form)
     differ, _ = varying(table, keys)
     entry, *others = differ or keys[:1]

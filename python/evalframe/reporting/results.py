@@ -53,6 +53,21 @@ class Form(NamedTuple):
         names = pl.Series(ENTRY, joined(table.select(entry, *groups).rows()))
         return table.with_columns(names), ENTRY, []
 
+    def measured(self, table: pl.DataFrame) -> Measure:
+        """What a table of one metric measures; which end is the best of a board its ranks say."""
+        measure = self.measure or Measure.of(table["metric"][0])
+        if "rank" not in table.columns:
+            return measure
+        board, _, groups = self.board(table.with_columns(self.ends(table)[0].alias(":value")))
+        best, rest = (
+            pl.col(":value").filter(of) for of in (pl.col("rank") == 1, pl.col("rank") > 1)
+        )
+        value = best.mean() - rest.mean()
+        above = board.select(value.over(groups) if groups else value).sum().item()
+        if above == 0:
+            return measure
+        return measure._replace(direction="maximize" if above > 0 else "minimize")
+
     def ends(self, table: pl.DataFrame) -> list[pl.Series]:
         """Estimate, lower and upper end; null where the table has none."""
         none = pl.lit(None, dtype=pl.Float64)

@@ -174,7 +174,7 @@ def _of_board(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]
     groups = form.board(table)[2]
     entries = [key for key in form.keys(table) if key not in groups]
     table = table.sort(*groups, "rank", nulls_last=True, maintain_order=True)
-    measure = form.measure or Measure.of(table["metric"][0])
+    measure = form.measured(table)
     best = (table["rank"] == 1).fill_null(value=False).to_list()
     column = _estimates(table, form, _title(measure))._replace(best=best)
     columns = [_names(table, key) for key in [*groups, "rank", *entries]]

@@ -93,6 +93,8 @@ def too_few_draws(p_adjusted: pl.Series, p_value: pl.Series) -> str | None:
         return None
     # Shares of draws have the form 2 / (draws + 1); p-values of expanded intervals have not.
     draws = 2 / smallest
+    if math.log2(draws).is_integer():  # all signs were tried: more draws are the same ones
+        return f"all flips of signs are too few for {tests:,} tests; compare fewer, or on more keys"
     enough = f"take at least {math.ceil(2 * tests / ALPHA):,}"
     if abs(draws - round(draws)) > 1e-6 * draws:
         enough = "take many more, or compare fewer"
