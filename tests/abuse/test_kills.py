@@ -79,7 +79,7 @@ def test_a_killed_program_leaves_the_old_or_the_new(tmp_path, output):
 
         assert start(99, 0, 0.0) == 0
         before, began = found(tmp_path), time.monotonic()
-        assert len(before) == (2 if output == "out.parquet" else 3)
+        assert len(before) == (2 if output == "out.parquet" else 6)
         assert start(99, 0, 0.0) == 0
         lasting = time.monotonic() - began
         for run in range(100, 100 + KILLS // 2):

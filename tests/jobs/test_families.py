@@ -57,7 +57,8 @@ def test_all_tables_are_in_a_folder_the_main_one_in_a_file_or_only_printed(famil
     before = sorted(samples.iterdir())
     shown = call(family, *WORDS[family]).stdout
     assert sorted(samples.iterdir()) == before
-    assert shown == call(family, *WORDS[family], "-o", "all/").stdout
+    # Tables that only a folder has may have notes.
+    assert call(family, *WORDS[family], "-o", "all/").stdout.startswith(shown)
     assert shown == call(family, *WORDS[family], "-o", "one.parquet").stdout
     tables = {path.stem for path in (samples / "all").iterdir()}
     assert tables == {*family_named(family).tables.value}
