@@ -16,6 +16,19 @@ settings.load_profile("patient")
 registered()  # loads all metrics for the tests over the registry
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Give whole files to a process, for what their tests share, and all of engines to one."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.partition("::")[0]
+            return "engines" if "engine" in file else file
+
+    return ByFile(config, log)
+
+
 @pytest.fixture(scope="session")
 def shared():
     """The folder of golden values and real records, beside the repository."""
