@@ -140,8 +140,10 @@ def test_all_outputs_are_written_or_none(tmp_path, monkeypatch):
 
 
 def test_what_is_no_result_is_refused(tmp_path):
-    other = {"evalframe": "[no record"}
-    pl.DataFrame({"a": [1]}).write_parquet(tmp_path / "other.parquet", metadata=other)
+    records = ["[no record", "[1]", '{"job": 3}', '{"metrics": [{"name": 1}]}', '{"notes": [[]]}']
+    for number, record in enumerate(records):
+        file = tmp_path / f"other{number}.parquet"
+        pl.DataFrame({"a": [1]}).write_parquet(file, metadata={"evalframe": record})
     assert "no results of evalframe" in call("report", tmp_path, "-o", tmp_path / "r.html", code=1)
 
 

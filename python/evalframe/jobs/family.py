@@ -237,6 +237,12 @@ def family_of(job: TableJob) -> Family:
     return named.doing(getattr(job, "verb", named.main))
 
 
+def drawn_by(job: TableJob) -> str:
+    """What a job resamples together: a column, or what its family draws."""
+    named = None if job.bootstrap is None else job.bootstrap.cluster
+    return named or family_of(job).drawn
+
+
 @cache
 def help_texts(folder: str = "") -> Mapping[str, str]:
     """Sections of the file `help.txt` of a family, or of the program.

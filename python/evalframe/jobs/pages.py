@@ -8,14 +8,14 @@ import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import msgspec
 import polars as pl
 
 from evalframe.core.errors import EvalframeError, InputError
 from evalframe.core.scan import scan
-from evalframe.jobs.family import FAMILIES, family_of
+from evalframe.jobs.family import FAMILIES, drawn_by, family_of
 from evalframe.jobs.flags import fields_of, inner_fields, parse, split, split_metrics
 from evalframe.jobs.run import METADATA_KEY, provenance, versions
 from evalframe.plot import theme
@@ -31,6 +31,23 @@ if TYPE_CHECKING:
 
 _STATES = ("partial", "merge", "retract")
 """Verbs that write states, which have no values yet."""
+
+
+class _Metric(TypedDict):
+    """A metric of a result."""
+
+    name: str
+    metric: str
+
+
+class _Record(TypedDict, total=False):
+    """What a report reads of the provenance of a result."""
+
+    job: dict[str, Any]
+    metrics: list[_Metric]
+    records: dict[str, Any]
+    inputs: list[dict[str, Any]]
+    notes: list[str]
 
 
 @dataclass(frozen=True)
@@ -63,7 +80,7 @@ class Made:
             tables,
             None if self.job is None else self.job.shown_level,
             {each["name"]: each["metric"] for each in self.record.get("metrics", ())},
-            None if self.job is None else _unit(self.job),
+            None if self.job is None else drawn_by(self.job),
         )
         known = [tables[name] for name in shown if name in tables]
         chosen = [table for table in known if kind_of(table) is not OTHER] or [*tables.values()]
@@ -96,7 +113,7 @@ class Made:
         yield (
             f"{100 * resample.level:g}% intervals: {resample.interval}"
             f"{cited if 'bca' in resample.interval else ''}, {resample.n:,} resamples of "
-            f"{_unit(self.job)}, seed {resample.seed}."
+            f"{drawn_by(self.job)}, seed {resample.seed}."
         )
 
     def facts(self) -> dict[str, str]:
@@ -193,8 +210,8 @@ def _record(file: Path) -> dict[str, Any] | None:
         return None
     try:
         record: dict[str, Any] = json.loads(pl.read_parquet_metadata(file)[METADATA_KEY])
-        is_state = record.get("job", {}).get("verb") in _STATES
-    except (KeyError, ValueError, AttributeError, pl.exceptions.PolarsError):
+        is_state = msgspec.convert(record, _Record).get("job", {}).get("verb") in _STATES
+    except (KeyError, ValueError, msgspec.ValidationError, pl.exceptions.PolarsError):
         return None
     return None if is_state else record
 
@@ -204,12 +221,6 @@ def _job(record: Mapping[str, Any]) -> TableJob | None:
         return parse(record["job"])
     except (KeyError, EvalframeError):
         return None
-
-
-def _unit(job: TableJob) -> str:
-    """What is resampled together."""
-    named = None if job.bootstrap is None else job.bootstrap.cluster
-    return named or family_of(job).drawn
 
 
 def _rejected(record: Mapping[str, Any]) -> Iterator[str]:

@@ -22,7 +22,7 @@ from evalframe.core.metric import Bound, MetricExpr, make, registered
 from evalframe.core.per import leaves_of
 from evalframe.core.rows import columns_read
 from evalframe.core.scan import reading
-from evalframe.jobs.family import Outcome, Place
+from evalframe.jobs.family import Outcome, Place, drawn_by
 from evalframe.jobs.inputs import Opened, check_found, open_records
 from evalframe.jobs.items import KEYS, SAMPLE, SCORE_NAME, SCORER, TASK, RecordsJob
 from evalframe.jobs.metrics import Call, Reading, is_known
@@ -93,9 +93,17 @@ class Records:
         """The resampling that a job asks for."""
         return job.resample(self.cluster)
 
-    def outcome(self, job: RecordsJob, result: pl.DataFrame, name: str, **more: Any) -> Outcome:
+    def outcome(
+        self,
+        job: RecordsJob,
+        result: pl.DataFrame,
+        name: str,
+        shown: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> Outcome:
         """The outcome of a job with this main table."""
         settings = {"tables": lambda: {name: result}, "notes": self.notes, **more}
+        settings["shown"] = {"cluster": drawn_by(job), **(shown or {})}
         return Outcome(
             job, self.keys, result, self.report, self.opened, metrics=self.metrics, **settings
         )

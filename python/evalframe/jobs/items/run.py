@@ -142,6 +142,7 @@ def report(
     markdown: bool = False,
     is_state: bool = False,
     disagreements: pl.DataFrame | None = None,
+    cluster: str | None = None,
     **style: Any,
 ) -> str:
     """The main table, below what tests say of it, one row for each group; of a state its size."""
@@ -149,7 +150,7 @@ def report(
         return "\n".join([f"a state of {result.height:,} rows", *style["notes"]])
     table = partial(render, markdown=markdown, limit=None if markdown else LINES)
     is_tested = "rank" in result.columns or "delta" in result.columns
-    parts = [verdict(result) if is_tested else "", table(result, **style)]
+    parts = [verdict(result, cluster=cluster) if is_tested else "", table(result, **style)]
     if disagreements is not None:
         title = f"{'## ' * markdown}Items on which two systems differ most"
         parts += [title, table(disagreements)]

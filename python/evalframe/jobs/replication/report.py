@@ -49,6 +49,7 @@ def models_report(
     by: Sequence[str],
     *,
     notes: Sequence[str] = (),
+    cluster: str | None = None,
     **style: Any,
 ) -> str:
     """The table of models as text or Markdown, the best first, with notes."""
@@ -58,7 +59,7 @@ def models_report(
         if name in models.columns
         and (name not in _ONLY_IF_ANY or (models[name].fill_null(0) > 0).any())
     }
-    said = verdict(models) if "tied_with_best" in models.columns else ""
+    said = verdict(models, cluster=cluster) if "tied_with_best" in models.columns else ""
     text = wide_table(models, [*(["rank"] if by else []), *by], columns, notes=notes, **style)
     return f"{said}\n\n{text}" if said else text
 

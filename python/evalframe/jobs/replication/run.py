@@ -15,7 +15,7 @@ from evalframe.compat import humanstudy_bench
 from evalframe.core.contract import Report, validate
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.core.scan import reading
-from evalframe.jobs.family import Outcome, Place
+from evalframe.jobs.family import Outcome, Place, drawn_by
 from evalframe.jobs.replication import CLUSTERS, PARTICIPANT, ReplicationJob
 from evalframe.jobs.replication.inputs import (
     Tests,
@@ -67,6 +67,7 @@ def compute(job: ReplicationJob, place: Place) -> Outcome:
         opened,
         scores.tables,
         notes=[*notes_of(scores, models), *tests.notes],
+        shown={"cluster": drawn_by(job)},
         beside=beside,
     )
 

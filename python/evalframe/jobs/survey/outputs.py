@@ -266,12 +266,13 @@ def leaderboard_report(
     by: Sequence[str],
     *,
     notes: Sequence[str] = (),
+    cluster: str | None = None,
     **style: Any,
 ) -> str:
     """Format the overall leaderboard as text or Markdown, with notes beneath it."""
     in_rounds = "by_round" not in by and _several_rounds(overall)
     ends = [_end(overall, end, ["round"] * in_rounds) for end in ("best", "worst")]
-    said = verdict(overall) if "tied_with_best" in overall.columns else ""
+    said = verdict(overall, cluster=cluster) if "tied_with_best" in overall.columns else ""
     table = overall.with_columns(ends).rename(
         {"lower": "score_lower", "upper": "score_upper"}, strict=False
     )

@@ -13,7 +13,7 @@ from evalframe.compat import dtef
 from evalframe.core.contract import Contract, validate
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.core.scan import reading
-from evalframe.jobs.family import Outcome, Place
+from evalframe.jobs.family import Outcome, Place, drawn_by
 from evalframe.jobs.run import check_output
 from evalframe.jobs.survey import METRIC, RUNS, SurveyJob
 from evalframe.jobs.survey.contract import Truth, contract_of
@@ -78,6 +78,7 @@ def compute(job: SurveyJob, place: Place) -> Outcome:
         tables,
         notes=_notes(job, opened, truth, models, board, whole=place.all_tables),
         beside=_summarised(opened, summary),
+        shown={"cluster": drawn_by(job)},
     )
 
 
