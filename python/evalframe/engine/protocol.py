@@ -230,11 +230,11 @@ class _Read(NamedTuple):
 
     def __str__(self) -> str:
         seconds = max(time.monotonic() - self.start, 1e-9)
-        told = {
+        told = {  # the end is cut where a terminal is narrow
+            f", {self.again:,} begun again": self.again,
             f", {self.size / 1e6:,.0f} MB": self.size,
             f", {self.size / 1e6 / seconds:,.0f} MB/s": self.size,
             f", {self.rows / seconds:,.0f} rows/s": self.rows,
-            f", {self.again:,} begun again after a worker died": self.again,
         }
         return "".join(text for text, is_said in told.items() if is_said)
 
