@@ -233,3 +233,7 @@ def test_make_is_the_metric_of_a_name():
 def test_what_cannot_be_called(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_total_has_the_signature_of_its_metric():
+    assert [*inspect.signature(ef.total).parameters] == ["value", "weight"]

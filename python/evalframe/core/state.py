@@ -41,6 +41,8 @@ class View:
         self._suffix = suffix
 
     def __getattr__(self, name: str) -> pl.Expr:
+        if name.startswith("__"):  # Python's own, such as `__signature__`
+            raise AttributeError(name)
         return pl.col(name + self._suffix)
 
 
