@@ -38,7 +38,7 @@ def demo(*words):
 
 def test_all_families_are_shown_and_written(shown, output):
     assert re.findall(r"^\$ evalframe (\w+) ", shown, re.MULTILINE) == FAMILIES
-    places = re.findall(r"^Written: (?:\d+ tables in )?(.*)$", shown, re.MULTILINE)
+    places = re.findall(r"^Written: (?:\d+ tables? in )?(.*)$", shown, re.MULTILINE)
     assert places == [f"{output}/{name}/" for name in FAMILIES]
     tables = [path for place in places for path in Path(place).iterdir()]
     assert all(pl.read_parquet(path).width > 1 for path in tables)

@@ -107,7 +107,8 @@ def show(samples: Path, output: Path, program: click.Command) -> None:
         else:
             program.main([*line, "-q"], "evalframe", standalone_mode=False)
             say(part.table.value(written))
-        tables = f"{len([*written.glob('*.parquet')])} tables in {written}/"
+        count = len([*written.glob("*.parquet")])
+        tables = f"{count} table{'s' * (count != 1)} in {written}/"
         say(f"\nWritten: {tables if written.is_dir() else written}")
     say(f"\n{fill(_NEXT.format(shlex.quote(str(output))), width)}")
 
