@@ -70,6 +70,8 @@ def test_noise_by_hand():
     assert "Drawn: 2 of 3 rows, those with a noise_rate" in told(ef.plot.noise(unknown))
     with pytest.raises(ParameterError, match="tells 6 models apart, and the table has 7"):
         ef.plot.noise(rates([*"abcdefg"]))
+    with pytest.raises(ParameterError, match="'noise_rate' has the type String; cast it"):
+        ef.plot.noise(rates(["a"]).cast({"noise_rate": pl.String}))
 
 
 def test_segments_by_hand():
@@ -80,6 +82,10 @@ def test_segments_by_hand():
         ("old", "0.70"),
         ("young", "0.90"),
     }
+    partly = scores(["a"]).with_columns(score=pl.when(segment_id="age:old").then("score"))
+    cells = {row["segment"]: (row["text"], row["fill"]) for row in rows(ef.plot.segments(partly))}
+    assert cells["young"] == ("—", "#F0F0F0")  # grey, not the palest blue
+    assert cells["old"][0] == "0.70"
     gaps = pl.DataFrame({"model": ["a"], "category": "age", "gap": 0.2, "noise_gap": 0.1})
     chart = ef.plot.segments(scores(["a"]), gaps=gaps)
     assert marks(chart) == ["rect", "text", "bar", "point"]

@@ -48,8 +48,8 @@ def noise(rates: Frame, *, level: float | None = None, width: int = 230) -> Char
 
     Raises:
         MissingColumnsError: The table has no rates, or no `noise_rate`.
-        ParameterError: The table has no rows, more than 6 models, or more groups than a chart
-            can show.
+        ParameterError: The table has no rows, more than 6 models, more groups than a chart can
+            show, or a `noise_rate` that is no number.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -60,6 +60,10 @@ def noise(rates: Frame, *, level: float | None = None, width: int = 230) -> Char
     """
     maker = "ef.rag.rates(..., by=[..., 'noise_rate'])"
     table = figures(taken(rates, "noise", ["n", NOISE, *RATES], maker))
+    if not table.schema[NOISE].is_numeric():
+        raise ParameterError(
+            f"ef.plot.noise: {NOISE!r} has the type {table.schema[NOISE]}; cast it to a number"
+        )
     keys = [key for key in keys_before(table, "n") if key != NOISE]
     model = next((key for key in ("model", *keys) if key in keys), None)
     differ, same = varying(table, [key for key in keys if key != model])

@@ -114,8 +114,12 @@ def _category(rows: pl.DataFrame, models: list[Any], ends: tuple[float, float]) 
     model = dict(zip(models, labels(models), strict=True))
     segment = dict(zip(segments, short, strict=True))
     least, most = ends
-    shares = [
-        (value - least) / ((most - least) or 1.0) for value in cells["score"].fill_null(least)
+    shares = ((cells["score"] - least) / ((most - least) or 1.0)).to_list()
+    tones = [
+        (theme.UNTOLD, theme.UNTOLD_TEXT)
+        if share is None
+        else (theme.mixed(0.06 + 0.94 * share), "#FFFFFF" if share > 0.65 else theme.TEXT)
+        for share in shares
     ]
     names = zip(whole(cells["model"]), whole(cells["segment_id"]), strict=True)
     drawn = pl.DataFrame(
@@ -124,8 +128,8 @@ def _category(rows: pl.DataFrame, models: list[Any], ends: tuple[float, float]) 
             "segment": [segment[each] for each in cells["segment_id"]],
             "name": [f"{one}, {other}" for one, other in names],
             "text": [number(value, 2) for value in cells["score"]],
-            "fill": [theme.mixed(0.06 + 0.94 * share) for share in shares],
-            "ink": ["#FFFFFF" if share > 0.65 else theme.TEXT for share in shares],
+            "fill": [fill for fill, _ in tones],
+            "ink": [ink for _, ink in tones],
         }
     )
     bare = {"title": None, "domain": False, "ticks": False}
