@@ -197,6 +197,11 @@ def test_ranks_by_hand():
         "Point: rank; bar: 95% rank set, simultaneous over systems "
         "Blue: 1 of 2 not told apart from the best task: x"
     )
+    board = BOARD.filter(task="x")
+    ranks = pl.col("^rank.*|tied.*$")
+    unknown = board.head(1).with_columns(pl.lit("c").alias("model"), pl.when(False).then(ranks))
+    more = pl.concat([board, unknown])
+    assert "Blue: 1 of 2 not told apart" in told(ef.plot.ranks(more))  # c has no value
     groups = ef.plot.ranks(BOARD).to_dict()["concat"]
     assert [panel["title"]["text"] for panel in groups] == ["x", "y"]
 

@@ -55,9 +55,10 @@ def ranks(board: Frame, *, level: float | None = None, width: int = 320) -> Char
     parts = panels(table, differ, "ranks")
     width = theme.panel_width(width, len(parts))
     charts = [_panel(part, system, name, width) for name, part in parts]
+    tied = table["tied_with_best"].drop_nulls()  # of systems that have a value
     told = [
         f"Point: rank; bar: {theme.interval(level, 'rank set')}, simultaneous over systems",
-        f"Blue: {table['tied_with_best'].sum():,} of {len(table):,} not told apart from the best",
+        f"Blue: {tied.sum():,} of {len(tied):,} not told apart from the best",
     ]
     drawn = sum(min(len(part), ROWS) for _, part in parts)
     told += [*left_out(drawn, len(table), "systems"), *same]
