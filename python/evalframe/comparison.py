@@ -113,7 +113,7 @@ def compare(
         ParameterError: Not exactly one of `between` and `other`; fewer than two systems; an unknown
             baseline, test or correction; no cluster to pair on, or no pair shares one; a metric
             without a state; unpaired, a cluster on both sides, a permutation, or no `resample`.
-        MissingColumnsError: A metric, key or cluster reads a column that the frame lacks.
+        MissingColumnsError: The frame lacks a column that a metric, key or cluster uses.
 
     References:
         Holm (1979), A simple sequentially rejective multiple test procedure: the default

@@ -89,7 +89,7 @@ def rank(
     Raises:
         ParameterError: No group has two systems; a metric without a state, or without a direction
             while `best` is not given; no bootstrap, no cluster, or a cluster that never varies.
-        MissingColumnsError: A metric, key or cluster reads a column that the frame lacks.
+        MissingColumnsError: The frame lacks a column that a metric, key or cluster uses.
 
     References:
         Rank sets: Mogstad, Romano, Shaikh and Wilhelm (2024), Inference for ranks. `max_t`: Romano

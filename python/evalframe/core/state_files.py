@@ -80,7 +80,8 @@ def unpacked(data: bytes | Path) -> pl.DataFrame:
 def _stepped(numbers: pl.DataFrame) -> tuple[pl.DataFrame, int | None]:
     """Numbers with levels as the steps from row to row, and their decimals; None if they are not.
 
-    Levels are sorted within a group, so differences from row to row are small whole numbers.
+    Levels are sorted within a group, so consecutive differences, in units of the last decimal, are
+    small integers, which compress well.
     """
     import numpy as np
 

@@ -44,7 +44,7 @@ def partial(
 
     Raises:
         ParameterError: A metric declares no state, or an argument lies outside its domain.
-        MissingColumnsError: A metric, key or cluster reads a column that the frame lacks.
+        MissingColumnsError: The frame lacks a column that a metric, key or cluster uses.
 
     Examples:
         >>> import pandas as pd, evalframe as ef

@@ -42,7 +42,7 @@ def partial(
 
     Raises:
         ParameterError: A metric declares no state, or an argument lies outside its domain.
-        MissingColumnsError: A metric, key or cluster reads a column that the dataset lacks.
+        MissingColumnsError: The dataset lacks a column that a metric, key or cluster uses.
     """
     maker = Partial.of(_schema(dataset), metrics=metrics, by=by, weight=weight, cluster=cluster)
     return dataset.map_batches(maker, batch_format="pyarrow", batch_size=None)

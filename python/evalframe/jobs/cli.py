@@ -299,7 +299,8 @@ def sample(folder: Path, participants: int, seed: int, overwrite: bool) -> None:
 def tutorial(folder: Path, overwrite: bool) -> None:
     """Write five notebooks, and the samples that they read, into FOLDER.
 
-    They ask real questions of the samples, draw charts, and say what to conclude and what not.
+    Each notebook answers questions about the samples, draws charts, and explains which conclusions
+    the results support and which they do not.
     """
     from evalframe.jobs.samples import write_tutorials
 

@@ -52,14 +52,16 @@ def show(result: Frame, *, level: float | None = None, cluster: str | None = Non
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> loss = {"a": [0, 0, 0, 1, 0, 0], "b": [1, 1, 1, 1, 1, 0], "c": [0, 0, 1, 0, 0, 0]}
-        >>> items = pl.DataFrame(loss).with_row_index("item")
-        >>> items = items.unpivot(index="item", variable_name="model", value_name="loss")
-        >>> resample = ef.Bootstrap(cluster="item")
-        >>> board = ef.rank(items, ef.selective_risk(), between="model", resample=resample)
-        >>> print(ef.show(board).verdict)
-        Two of three models are tied with the best; differences below 0.61 cannot be told apart with
-        6 clusters.
+        >>> items = pl.DataFrame({"model": ["a", "a", "b"], "loss": [0.0, 0.5, 1.0]})
+        >>> print(ef.show(ef.evaluate(items, ef.selective_risk(), by="model")).markdown())
+        No intervals were computed, so nothing can be said about ties.
+        <BLANKLINE>
+        | model | selective risk ↓ |
+        | ----- | ---------------: |
+        | a     |        **0.250** |
+        | b     |            1.000 |
+        <BLANKLINE>
+        Bold: best. selective risk: Mean loss of the predicted items.
     """
     check_numbers(0, level)
     table = lazy(result).collect()

@@ -53,7 +53,7 @@ def report(
     Raises:
         ParameterError: There is no result, one has no rows, or there are not as many titles.
         OutputError: The file cannot be written.
-        MissingExtraError: The extra `plot` is not installed.
+        MissingExtraError: altair or vl-convert is not installed: `pip install 'evalframe[plot]'`.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -22,7 +22,18 @@ DRAWS = 1_000
 """Resamples of a band at most: it needs all of them at each of its coverages."""
 
 
-def curves(job: SelectiveJob, rows: Mapping[str, Rows]) -> dict[str, pl.DataFrame]:
+def items_of(job: SelectiveJob, rows: Mapping[str, Rows]) -> dict[str, pl.DataFrame]:
+    """What the tables of each confidence are made of, in memory."""
+    names = [LOSS, *job.by, *([job.weight] if job.weight else ()), CORRECT]
+    names += [job.cluster] if job.bootstrap else []
+    items = {}
+    for confidence, each in rows.items():
+        kept = [name for name in dict.fromkeys([confidence, *names]) if name in each.schema]
+        items[confidence] = each.collect(methodcaller("select", kept))
+    return items
+
+
+def curves(job: SelectiveJob, items: Mapping[str, pl.DataFrame]) -> dict[str, pl.DataFrame]:
     """Tables of each group and confidence, by name, made by this process.
 
     `optimal` is the curve if losses were known. `bands` is empty without a bootstrap, and
@@ -30,8 +41,7 @@ def curves(job: SelectiveJob, rows: Mapping[str, Rows]) -> dict[str, pl.DataFram
     """
     tables: dict[str, list[pl.DataFrame]] = {name: [] for name in TABLES}
     for confidence in job.confidence:
-        items = _items(job, rows[confidence], confidence)
-        for name, table in _made(job, items, confidence):
+        for name, table in _made(job, items[confidence], confidence):
             named = table.select(
                 *job.by, pl.lit(confidence).alias("confidence"), pl.exclude(job.by)
             )
@@ -57,37 +67,22 @@ def _made(
         yield "reliability", table
 
 
-def notes_of(job: SelectiveJob, rows: Mapping[str, Rows]) -> Iterator[str]:
+def notes_of(job: SelectiveJob, items: Mapping[str, pl.DataFrame]) -> Iterator[str]:
     """What these tables leave out."""
     if job.bootstrap is not None and job.bootstrap.n > DRAWS:
         yield f"Bands of curves and of reliability are from {DRAWS:,} resamples."
-    is_known = all(CORRECT in each.schema for each in rows.values())
+    is_known = all(CORRECT in each.columns for each in items.values())
     if not is_known:
         yield "Reliability is left out: nothing says which predictions are correct."
     for confidence in job.confidence:
-        counts = rows[confidence].collect(
-            methodcaller(
-                "select",
-                pl.col(LOSS).is_null().sum().alias("abstained"),
-                pl.len().alias("items"),
-                _is_probability(confidence).alias("probability"),
-            )
-        )
+        table = items[confidence]
         of = f" ({confidence})" if len(job.confidence) > 1 else ""
-        if abstained := counts["abstained"].sum():
-            items = f"{abstained:,} of {counts['items'].sum():,} items"
-            yield f"Abstentions have no risk: {items} are left out of it{of}."
-        if is_known and not counts["probability"].all():
+        if abstained := table[LOSS].null_count():
+            count = f"{abstained:,} of {len(table):,} items"
+            yield f"Abstentions have no risk: {count} are left out of it{of}."
+        if is_known and not table.select(_is_probability(confidence)).item():
             yield f"Reliability is left out: {confidence} is no probability from 0 to 1."
 
 
 def _is_probability(confidence: str) -> pl.Expr:
     return pl.col(confidence).cast(pl.Float64).is_between(0, 1).all()
-
-
-def _items(job: SelectiveJob, rows: Rows, confidence: str) -> pl.DataFrame:
-    """What the tables of a confidence are made of, in memory."""
-    names = [LOSS, confidence, *job.by, *([job.weight] if job.weight else ()), CORRECT]
-    names += [job.cluster] if job.bootstrap else []
-    schema = rows.schema
-    return rows.collect(methodcaller("select", [n for n in dict.fromkeys(names) if n in schema]))

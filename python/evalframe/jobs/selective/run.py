@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from itertools import islice
 from operator import methodcaller
 from pathlib import Path
@@ -25,7 +25,7 @@ from evalframe.jobs.inputs import Opened, check_found, has_logs, open_records
 from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.selective import PREDICTION, ROLES, SelectiveJob
 from evalframe.jobs.selective.curves import TABLES as OF_CURVES
-from evalframe.jobs.selective.curves import curves, notes_of
+from evalframe.jobs.selective.curves import curves, items_of, notes_of
 from evalframe.jobs.selective.logs import as_answers
 from evalframe.jobs.selective.metrics import (
     has_default_convention,
@@ -93,11 +93,13 @@ def compute(job: SelectiveJob, place: Place) -> Outcome:
     names = [metric.bound.name for metric in metrics[0]]
     result = _arranged(job, pl.concat(parts), names)
 
+    held = cache(partial(items_of, job, rows))
+
     def tables() -> dict[str, pl.DataFrame]:
-        return {"metrics": result, **curves(job, rows)}
+        return {"metrics": result, **curves(job, held())}
 
     derived = {**chosen.notes, **notes_of_calibration}
-    without = notes_of(job, rows) if place.all_tables else ()
+    without = notes_of(job, held()) if place.all_tables else ()
     return Outcome(
         job,
         [*job.by, "confidence"],
