@@ -11,13 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import import_module
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from evalframe.core.errors import InputError, UnknownNameError
+from evalframe.logs.formats import FORMATS
 
 if TYPE_CHECKING:
     import polars as pl
@@ -36,17 +37,21 @@ Value = TypeVar("Value")
 
 
 class Lazy(Generic[Value]):
-    """A value named by its path, `module:name`, and imported when it is first used."""
+    """A value named by its path, `module:name`, and imported when it is first used.
 
-    def __init__(self, path: str) -> None:
-        self.path = path
+    A function can have some of its arguments fixed.
+    """
+
+    def __init__(self, path: str, **fixed: Any) -> None:
+        self.path, self.fixed = path, fixed
 
     @cached_property
     def value(self) -> Value:
         """The value itself."""
         module, _, name = self.path.partition(":")
-        value: Value = getattr(import_module(module), name)
-        return value
+        value: Any = getattr(import_module(module), name)
+        found: Value = value if not self.fixed else cast("Value", partial(value, **self.fixed))
+        return found
 
 
 @dataclass(frozen=True)
@@ -324,7 +329,7 @@ class Logs(Reader):
 
 def _logs_of(kind: str, what: str) -> Reader:
     """The reader of logs of one program; they are recognised as logs of any."""
-    open_logs: Lazy[documents.Reader] = Lazy(f"evalframe.jobs.items.logs:{kind}")
+    open_logs: Lazy[documents.Reader] = Lazy("evalframe.jobs.items.logs:open_logs", kind=kind)
     text = f"Read {what}: files, folders or globs."
     return Reader(kind, what, open_logs, (), text, fields=("extra", "metadata"))
 
@@ -369,15 +374,11 @@ READERS = {
             "logs",
             Lazy("evalframe.jobs.items.logs:open_logs"),
             (),
-            "Read logs of Inspect, lm-evaluation-harness, HELM or Every Eval Ever: files, folders "
-            "or globs.",
+            f"Read {', '.join(FORMATS.values())}: files, folders or globs.",
             metavar="LOG",
             fields=("extra", "metadata"),
         ),
-        _logs_of("inspect", "logs of Inspect"),
-        _logs_of("lm_eval", "samples of lm-evaluation-harness"),
-        _logs_of("helm", "runs of HELM"),
-        _logs_of("every_eval_ever", "samples of Every Eval Ever"),
+        *(_logs_of(kind, what) for kind, what in FORMATS.items()),
     )
 }
 

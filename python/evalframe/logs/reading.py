@@ -27,6 +27,7 @@ from evalframe.core.progress import counted
 from evalframe.core.remote import RemotePath, is_remote, location, path_of
 from evalframe.core.scan import by_name
 from evalframe.core.shown import shown
+from evalframe.logs.formats import FORMATS
 from evalframe.logs.table import (
     CONSTANT,
     METADATA,
@@ -44,13 +45,6 @@ if TYPE_CHECKING:
 Paths: TypeAlias = str | Path | Sequence[str | Path]
 
 _HEAD = 1 << 16
-_FORMATS = {
-    "every_eval_ever": "evalframe.logs.every_eval_ever.reading",
-    "helm": "evalframe.logs.helm.reading",
-    "inspect": "evalframe.logs.inspect.reading",
-    "lm_eval": "evalframe.logs.lm_eval.reading",
-}
-"""Formats by name, each with the module whose `FORMAT` it is."""
 
 
 class Log(NamedTuple):
@@ -108,12 +102,15 @@ class Format:
             others may be among them, in any order. It counts what it leaves out, and raises
             InputError.
         check: Published aggregates of a log, recomputed.
+        ending: Of names that only such logs have, so that a file of it that is not recognised is
+            a broken one.
     """
 
     recognise: Callable[[Path, bytes], bool]
     constants: Callable[[Log], dict[str, str | None]]
     read: Callable[[Log, Wanted, Counter[str]], Iterable[pl.DataFrame]]
     check: Callable[[Log], Iterable[Check]] = lambda _: ()
+    ending: str | None = None
 
 
 def read_logs(
@@ -132,7 +129,7 @@ def read_logs(
 
     Args:
         paths: Files, folders (read with all folders below), globs, or a list of these.
-        kind: Read logs of this format only: inspect, lm_eval, helm or every_eval_ever.
+        kind: Read logs of this format only: every_eval_ever, helm, inspect or lm_eval.
         extra: Columns that cost more to read: explanation, confidence, logprob, logprob_tokens,
             invalidated; and others that are to be read from full records, not from summaries.
         metadata: Names of metadata of the samples; each becomes a column `metadata_NAME`, typed if
@@ -263,10 +260,10 @@ def format_of(log: Log) -> Format:
 
 
 def _formats(name: str | None) -> dict[str, Format]:
-    if name is not None and name not in _FORMATS:
-        raise UnknownNameError.of("format", name, _FORMATS)
-    names = _FORMATS if name is None else [name]
-    return {name: import_module(_FORMATS[name]).FORMAT for name in names}
+    if name is not None and name not in FORMATS:
+        raise UnknownNameError.of("format", name, FORMATS)
+    names = FORMATS if name is None else [name]
+    return {name: import_module(f"evalframe.logs.{name}.reading").FORMAT for name in names}
 
 
 def _leaves_out(predicate: pl.Expr | None, format: Format, log: Log) -> bool:
@@ -322,7 +319,7 @@ def _below(folder: Path) -> Iterator[Path]:
 
 def _looks_like(path: Path, formats: dict[str, Format]) -> bool:
     """True for a name that only a log of one of the formats has."""
-    return path.suffix == ".eval" and "inspect" in formats
+    return path.suffix in {each.ending for each in formats.values()}
 
 
 def _head(path: Path) -> bytes:

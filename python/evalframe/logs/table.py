@@ -13,6 +13,7 @@ from typing import NamedTuple
 import polars as pl
 
 from evalframe.core.errors import UnknownNameError
+from evalframe.logs.formats import FORMATS
 
 
 class Column(NamedTuple):
@@ -29,7 +30,7 @@ _TIME = pl.Datetime("us", "UTC")
 
 COLUMNS = (
     Column("log", _TEXT, "the file or folder, as given"),
-    Column("format", _TEXT, "inspect, lm_eval, helm or every_eval_ever"),
+    Column("format", _TEXT, " or ".join(FORMATS)),
     Column("run_id", _TEXT, "the run"),
     Column("log_id", _TEXT, "this log of the run"),
     Column("task", _TEXT, "the task"),

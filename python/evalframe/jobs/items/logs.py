@@ -79,9 +79,3 @@ def _types(metadata: Sequence[str], some: _Some) -> dict[str, set[str]]:
 def _items(asked: Wanted, types: dict[str, set[str]], some: _Some) -> Counted:
     items, tally = collected(some.logs, asked, types)
     return Counted((items, tally), rows=len(items))
-
-
-inspect = partial(open_logs, kind="inspect")
-lm_eval = partial(open_logs, kind="lm_eval")
-helm = partial(open_logs, kind="helm")
-every_eval_ever = partial(open_logs, kind="every_eval_ever")

@@ -188,7 +188,7 @@ def _check(log: Log) -> Iterator[Check]:
     return checks(_header(log), rows, log.name)
 
 
-FORMAT = Format(_recognised, _constants, _read, _check)
+FORMAT = Format(_recognised, _constants, _read, _check, ending=".eval")
 
 
 def _is_zip(path: Path) -> bool:
