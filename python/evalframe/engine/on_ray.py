@@ -122,18 +122,26 @@ class OnRay:
 
 
 @contextmanager
-def joined(address: str | None) -> Iterator[OnRay]:
-    """Ray that this process is connected to already, or that of an address until the end."""
-    if address is None:
-        yield OnRay()
-        return
-    with environment({}), _connected(address=address):
-        yield OnRay(address)
+def joined(address: str) -> Iterator[OnRay]:
+    """A Ray cluster at `host:port` of its server of clients."""
+    with environment({}), _connected(address=f"ray://{address}"):
+        yield OnRay(f"ray://{address}")
 
 
 @contextmanager
 def started(workers: int, folder: Path) -> Iterator[OnRay]:
-    """Ray on this machine, its files in a folder. Workers import from where we do."""
+    """Ray that this process is connected to, or that of a job's cluster; else one of our own.
+
+    Our own is of this machine, its files in a folder. Its workers import from where we do.
+    """
+    ray = sys.modules.get("ray")
+    if ray is not None and ray.is_initialized():
+        yield OnRay()
+        return
+    if address := os.environ.get("RAY_ADDRESS"):  # as in jobs of a Ray cluster
+        with environment({}), _connected(address=address):
+            yield OnRay(address)
+        return
     path = os.pathsep.join(str(Path(folder).absolute()) for folder in sys.path)
     with environment(_ENVIRONMENT), ExitStack() as stack:
         with environment({"PYTHONPATH": path}):  # of workers only

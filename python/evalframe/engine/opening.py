@@ -26,7 +26,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from evalframe.core.errors import ParameterError, did_you_mean
 from evalframe.engine import on_dask, on_ray
 from evalframe.engine.executors import OnExecutor, processes
-from evalframe.engine.on_dask import OnDask
 from evalframe.engine.protocol import SECONDS, Engine, EngineError
 
 if TYPE_CHECKING:
@@ -35,11 +34,18 @@ if TYPE_CHECKING:
 AnyEngine: TypeAlias = "str | Executor | Client | Engine | On"
 """What `engine=` takes."""
 
-NAMES = ("dask", "dask://host:port", "ray", "ray://host:port", "processes", "processes:N")
+CLUSTERS = {"dask": on_dask, "ray": on_ray}
+"""Adapters to clusters by name, each a module with `joined` and `started`; add one here."""
+
+_FORMS = ("{}", "{}://host:port")
+NAMES = (
+    *(form.format(name) for name in CLUSTERS for form in _FORMS),
+    *("processes", "processes:N"),
+)
 
 _NAME = re.compile(
-    r"dask|ray|dask://(?P<dask>[^/\s]+:\d+)/?|ray://(?P<ray>[^/\s]+:\d+)/?"
-    r"|(?P<processes>processes)(:(?P<workers>[1-9]\d*))?"
+    rf"(?P<cluster>{'|'.join(CLUSTERS)})(://(?P<address>[^/\s]+:\d+)/?)?"
+    r"|processes(:(?P<workers>[1-9]\d*))?"
 )
 
 _PATIENCE = 5.0
@@ -139,7 +145,7 @@ def _adapter(engine: Any, folder: Path) -> AbstractContextManager[Engine]:
         return nullcontext(OnExecutor(engine))
     distributed = sys.modules.get("distributed")
     if distributed is not None and isinstance(engine, distributed.Client):
-        return nullcontext(OnDask(engine))
+        return nullcontext(on_dask.OnDask(engine))
     match = re.fullmatch(_NAME, engine) if isinstance(engine, str) else None
     if match is None:
         raise ParameterError(
@@ -147,22 +153,16 @@ def _adapter(engine: Any, folder: Path) -> AbstractContextManager[Engine]:
             f"client or an executor of concurrent.futures, got {engine!r}."
             f"{did_you_mean(str(engine), NAMES)}"
         )
-    if match["processes"]:
+    if not match["cluster"]:
         return processes(int(match["workers"] or _cores()))
-    if address := match["dask"] or match["ray"]:
-        _probe(address)
-    if match["dask"]:
-        return on_dask.joined(match["dask"])
-    if match["ray"]:
-        return on_ray.joined(f"ray://{match['ray']}")
-    if engine == "dask":
-        return on_dask.started(_cores(), folder)
-    ray = sys.modules.get("ray")
-    if ray is not None and ray.is_initialized():
-        return on_ray.joined(None)
-    if address := os.environ.get("RAY_ADDRESS"):  # as in jobs of a Ray cluster
-        return on_ray.joined(address)
-    return on_ray.started(_cores(), folder)
+    cluster: Any = CLUSTERS[match["cluster"]]
+    adapter: AbstractContextManager[Engine]
+    if match["address"]:
+        _probe(match["address"])
+        adapter = cluster.joined(match["address"])
+    else:
+        adapter = cluster.started(_cores(), folder)
+    return adapter
 
 
 def _probe(address: str) -> None:
