@@ -37,6 +37,7 @@ Own: TypeAlias = Sequence[Sequence[object]]
 """For each part the values that are its own."""
 
 _HASHES = "#"
+_EXAMPLES = 3
 
 
 class Parts(Protocol):
@@ -58,9 +59,7 @@ class Checked(NamedTuple):
     own: Own = ()
 
 
-def validate_parts(
-    parts: Parts, contract: Contract, quarantine: Path | None = None, examples: int = 3
-) -> Checked:
+def validate_parts(parts: Parts, contract: Contract, quarantine: Path | None = None) -> Checked:
     """As `validate`, with the same report and errors; with a quarantine rows are rejected."""
     table = parts.table
     schema = table.collect_schema()
@@ -89,10 +88,10 @@ def validate_parts(
     ]
     if quarantine is None:
         first = [
-            pl.concat(parts.each(partial(_offending, contract, rule, examples), own))[:examples]
+            pl.concat(parts.each(partial(_offending, contract, rule), own))[:_EXAMPLES]
             for rule, _ in breaches
         ]
-        first += [repeats.head(examples)] * len(unique)
+        first += [repeats.head(_EXAMPLES)] * len(unique)
         raise ContractError(complaint(contract, rows, breaches + unique, first))
     contract.check_free(schema)
     apart = pl.concat(parts.each(partial(_apart, breaches, unique), own))
@@ -143,12 +142,11 @@ def _of_part(breaches: Breaches, unique: Breaches, repeats: pl.Series) -> Breach
 def _offending(
     contract: Contract,
     rule: Rule,
-    examples: int,
     part: pl.LazyFrame,
     start: int,
     repeats: pl.Series,
 ) -> pl.LazyFrame:
-    return offending(part.with_row_index(NUMBER, start), contract, rule).head(examples)
+    return offending(part.with_row_index(NUMBER, start), contract, rule).head(_EXAMPLES)
 
 
 def _apart(

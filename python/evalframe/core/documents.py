@@ -131,14 +131,12 @@ def is_whole(text: str) -> bool:
 def _described(error: json.JSONDecodeError, size: int) -> str:
     text, place = error.doc, error.pos
     rest = text[place:].strip()
-    ended = error.msg.startswith("Unterminated") or _begins(rest, _LITERALS)
+    ended = error.msg.startswith("Unterminated") or any(
+        literal.startswith(rest) for literal in _LITERALS
+    )
     byte = len(text[:place].encode("utf-8", "surrogatepass"))
     why = "the file ends too early; was its writer interrupted?" if ended else "is it JSON?"
     return (
         f"{error.msg} at line {error.lineno}, column {error.colno} "
         f"(byte {byte:,} of {size:,}): {why}"
     )
-
-
-def _begins(rest: str, literals: Sequence[str]) -> bool:
-    return any(literal.startswith(rest) for literal in literals)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -12,7 +13,16 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import NODEFAULT
 
-from evalframe.jobs.console import INTERRUPTED, Program, end_at_once, prepare, say, silence
+from evalframe.core.progress import silent
+from evalframe.jobs.console import (
+    INTERRUPTED,
+    Program,
+    end_at_once,
+    prepare,
+    refuse_silence,
+    say,
+    silence,
+)
 from evalframe.jobs.family import FAMILIES, READERS, Family, help_texts, reader_of
 from evalframe.jobs.family import family as family_named
 from evalframe.jobs.flags import (
@@ -37,7 +47,7 @@ def main() -> None:
         cli(prog_name="evalframe")
     except SystemExit as ended:
         if ended.code == INTERRUPTED:  # threads of Polars may still be at work, and would abort
-            end_at_once(INTERRUPTED)
+            end_at_once()
         raise
     except OSError as error:  # from printing help, which no command does
         silence(sys.stdout)
@@ -99,7 +109,7 @@ def further_command(family: Family, name: str) -> click.Command:
     def call(quiet: bool, **flags: Any) -> None:
         entries = drop_unset(flags)
         values = command.flags(**(_read(family, entries) if reads else entries))
-        _say_unless(quiet, command.run.value(values, quiet))
+        _print(command.run.value, values, quiet, values.output)
 
     parameters = [
         click.Argument([argument.name], nargs=-1, required=required),
@@ -147,7 +157,11 @@ def _read(family: Family, flags: dict[str, Any]) -> dict[str, Any]:
     return {**flags, **({"items": items} if items else {}), **({"reader": kind} if kind else {})}
 
 
-def _say_unless(quiet: bool, text: str) -> None:
+def _print(run: Callable[[Any], str], flags: Any, quiet: bool, *outputs: str | Path | None) -> None:
+    """Run a command and print its text, unless it is quiet and writes a file."""
+    refuse_silence(quiet, *outputs)
+    with silent() if quiet else nullcontext():
+        text = run(flags)
     if not quiet:
         say(text)
 
@@ -158,7 +172,8 @@ def _run_flags(family: Family, quiet: bool, **flags: Any) -> None:
     entries = _read(family, drop_unset(flags))
     if (documents := family.documents) is not None:
         if entries.get("reader") == family.reader:
-            _say_unless(quiet, documents.run.value(entries, quiet))
+            written = (entries.get("output"), entries.get("artifact"))
+            _print(documents.run.value, entries, quiet, *written)
             return
         names = [option.opts[-1] for option in options(documents.flags) if option.name in entries]
         if names:
@@ -360,7 +375,9 @@ def write_reports(results: tuple[str, ...], output: Path, title: str, quiet: boo
     """
     from evalframe.jobs.pages import write_reports
 
-    _say_unless(quiet, write_reports(results, output, title))
+    text = write_reports(results, output, title)
+    if not quiet:
+        say(text)
 
 
 cli.add_command(logs)

@@ -68,7 +68,7 @@ def say(text: object, *, err: bool = False) -> None:
             raise OutputError(message) from None
 
 
-def refuse_silence(quiet: bool, *outputs: str | None) -> None:
+def refuse_silence(quiet: bool, *outputs: object) -> None:
     """Raise click.UsageError if a command neither prints nor writes."""
     if quiet and not any(outputs):
         raise click.UsageError(
@@ -81,12 +81,12 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
-def end_at_once(code: int) -> NoReturn:
+def end_at_once() -> NoReturn:
     """End the process without waiting for threads; whatever was printed is out."""
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
-    os._exit(code)
+    os._exit(INTERRUPTED)
 
 
 def silence(stream: TextIO) -> None:

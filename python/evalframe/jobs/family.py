@@ -162,11 +162,11 @@ class Command:
 
     Attributes:
         flags: Struct whose fields are its flags; the first without a `Flag` is its argument.
-        run: Runs it, of the flags and `quiet`, and returns the text to print.
+        run: Runs it, of the flags, and returns the text to print.
     """
 
     flags: type
-    run: Lazy[Callable[[Any, bool], str]]
+    run: Lazy[Callable[[Any], str]]
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ def refuse_inputs(output: Path, files: Sequence[File], names: Sequence[str], fol
     """Raise if a file to be written is an input, or would be one in the next run."""
     with reading(output.name):
         if is_remote(output):
-            _refuse_remote(output, files, names)
+            _refuse_remote(output, names)
             return
         present = (file.path for file in files if output.exists() and file.path.exists())
         if any(map(output.samefile, present)):
@@ -28,7 +28,7 @@ def refuse_inputs(output: Path, files: Sequence[File], names: Sequence[str], fol
                 )
 
 
-def _refuse_remote(output: Path, files: Sequence[File], names: Sequence[str]) -> None:
+def _refuse_remote(output: Path, names: Sequence[str]) -> None:
     """The same for an object of a store, by its name alone."""
     for name in names:
         is_shard = output.suffix.lower() == ".parquet" and output.is_relative_to(name)

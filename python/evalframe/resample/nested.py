@@ -107,11 +107,11 @@ class Contractions:
                 count += np.bincount(node.group, minlength=self.groups)
         return self._in_order(None, counts)
 
-    def count_absent(self, *, counting: bool) -> None:
-        """Begin, or end, to count the units without rows in replicates."""
+    def count_absent(self) -> None:
+        """Begin to count the units without rows in replicates."""
         for tree in self._trees:
             for node in tree.recomputed:
-                node.counting = counting
+                node.counting = True
 
     def moved(self, by: float, flat: Callable[[Weighable], Floats]) -> Floats:
         """Values with the weight of each cluster changed: metrics by clusters by groups.

@@ -102,7 +102,7 @@ class Pool:
     def replicates(self, progress: Progress) -> Floats:
         """Values of the replicates of a bootstrap: metrics by replicates by groups."""
         if isinstance(self.contraction, Contractions):
-            self.contraction.count_absent(counting=True)
+            self.contraction.count_absent()
         return replicates(self.contraction, self.drawn, progress)
 
     def unit_drop_rate(self) -> dict[str, Floats]:

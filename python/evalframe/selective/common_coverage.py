@@ -118,7 +118,7 @@ def compare_at_coverage(
     rows = _rows(tables.lazy(frame), keys, as_expr(between), cluster, loss, confidence, weight)
     weight = None if weight is None else WEIGHT
     groups = [*keys.inner, _ALL]
-    refuse_negative(rows, "compare_at_coverage")
+    refuse_negative(rows)
     rows = _of_shared_clusters(rows, groups, keys)
     metric = _REACHED.bind(weight=weight)
     reached = evaluate(rows, metric, by=[*groups, _SYSTEM]).collect()

@@ -126,11 +126,13 @@ def counted(rows: pl.Expr, weight: pl.Expr) -> pl.Expr:
     return (rows & (weight != 0).fill_null(value=True)).cast(pl.Float64)
 
 
-def refuse_negative(rows: pl.LazyFrame, where: str) -> None:
+def refuse_negative(rows: pl.LazyFrame) -> None:
     """Raise ContractError if a value of the column `loss` is negative."""
     count = rows.select(is_negative(pl.col("loss")).sum()).collect().item()
     if count:
-        raise ContractError(_refusal(where, "loss is negative", count, NOT_NEGATIVE))
+        raise ContractError(
+            _refusal("compare_at_coverage", "loss is negative", count, NOT_NEGATIVE)
+        )
 
 
 def refusing(

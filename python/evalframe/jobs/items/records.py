@@ -6,7 +6,7 @@ tasks are two samples, and a note says what is pooled.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from operator import methodcaller
@@ -178,7 +178,7 @@ def resolve(
     Units whose columns are all among those of `inside` are single, and no units.
     """
     entries = [f"mean:{entry}" if _is_column(entry, present) else entry for entry in job.metrics]
-    flat = Reading(folder, partial(_bound, job), present or ()).metrics(entries)
+    flat = Reading(folder, partial(_bound, job.columns), present or ()).metrics(entries)
     return [_over_units(job, metric, present or {}, inside) for metric in flat]
 
 
@@ -206,8 +206,8 @@ def _is_column(entry: object, present: Mapping[str, object] | None) -> bool:
     )
 
 
-def _bound(job: RecordsJob, call: Call, roles: Mapping[str, str]) -> Iterator[MetricExpr]:
-    named = {role: role for role in call.metric.roles if role in job.columns}
+def _bound(columns: Collection[str], call: Call, _: Mapping[str, str]) -> Iterator[MetricExpr]:
+    named = {role: role for role in call.metric.roles if role in columns}
     yield make(
         call.metric.name, roles={**named, **call.columns}, params=call.params, alias=call.alias
     )

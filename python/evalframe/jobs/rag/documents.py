@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _KEYS = ("dataset", "noise_rate", "passage_num", "correct_passage_rate")
 
 
-def run(flags: Documents, quiet: bool) -> str:
+def run(flags: Documents) -> str:
     """Choose documents for every instance and write the prompts, completely or not at all.
 
     Instances are tables, or data files of RGB, which end in .json.

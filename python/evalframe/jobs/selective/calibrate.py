@@ -45,7 +45,7 @@ _WHEN = ("before", "after")
 _SHOWN = {"nll": "NLL", "ece": "ECE", "brier_score": "Brier", "auc_roc": "AUROC"}
 
 
-def run(flags: Calibrate, quiet: bool) -> str:
+def run(flags: Calibrate) -> str:
     """Train a calibrator and write its artifact."""
     documents = flags.items if flags.reader == "run" else ()
     of_original = flags.rules == "reference"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -14,9 +13,8 @@ import polars as pl
 
 from evalframe.core.errors import ContractError, OutputError, ParameterError
 from evalframe.core.files import together
-from evalframe.core.progress import silent
 from evalframe.core.scan import FORMATS, File, reading
-from evalframe.jobs.console import refuse_silence, terminal_width
+from evalframe.jobs.console import terminal_width
 from evalframe.jobs.inputs import (
     Columns,
     check_columns,
@@ -46,12 +44,9 @@ _LEVEL = 0.95
 _DELTA = ("confidence", "metric", "delta", "lower", "upper", "p_value", "p_adjusted")
 
 
-def run(flags: dict[str, Any], quiet: bool) -> str:
+def run(flags: dict[str, Any]) -> str:
     """`evalframe selective --from-run`."""
-    refuse_silence(quiet, flags.get("output"), flags.get("artifact"))
-    with silent() if quiet else nullcontext():
-        evaluation = evaluate_documents(flags)
-    return run_report(evaluation, width=terminal_width())
+    return run_report(evaluate_documents(flags), width=terminal_width())
 
 
 def evaluate_documents(flags: Mapping[str, Any]) -> RunEvaluation:

@@ -13,7 +13,7 @@ from msgspec.structs import asdict
 import evalframe as ef
 from evalframe.core.choices import BaselineKind
 from evalframe.core.errors import ParameterError, UnknownNameError
-from evalframe.jobs.console import refuse_silence, terminal_width
+from evalframe.jobs.console import terminal_width
 from evalframe.jobs.flags import drop_unset
 from evalframe.jobs.paths import refuse_documents, refuse_inputs
 from evalframe.jobs.run import check_holds, check_output, versions, write_result
@@ -37,9 +37,8 @@ _TABLES = ("rounds", "questions", "segments", "segment_attributes", "responses",
 _ALL = "all rounds"
 
 
-def run_baselines(flags: Baselines, quiet: bool) -> str:
+def run_baselines(flags: Baselines) -> str:
     """Score the baselines of a survey and write the scores."""
-    refuse_silence(quiet, flags.output)
     kinds = _kinds(flags.kinds, flags.prior, flags.permutations)
     output = None if flags.output is None else Path(flags.output)
     if output is not None:
@@ -175,7 +174,7 @@ _MEANS = {
 }
 
 
-def run_prompts(flags: Prompts, quiet: bool) -> str:
+def run_prompts(flags: Prompts) -> str:
     """Write the prompts of a survey."""
     output, participants = Path(flags.output), flags.participants
     blueprints = None if flags.blueprints is None else Path(flags.blueprints)

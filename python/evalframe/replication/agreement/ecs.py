@@ -15,7 +15,7 @@ from evalframe.core.frames import like_input
 from evalframe.core.rows import as_expr, columns_read
 from evalframe.core.state import ratio
 from evalframe.core.typing import By, Frame, IntoExpr
-from evalframe.replication.agreement.pairs import Values, agreement_values, pair_sums
+from evalframe.replication.agreement.pairs import MASS, Values, X, Y, agreement_values, pair_sums
 from evalframe.replication.agreement.posteriors import fisher_z
 from evalframe.replication.agreement.scored_tests import check_numbers, keys_of
 
@@ -32,8 +32,6 @@ LEAST = 3
 
 _FLAT = 1e-10
 """Standard deviations up to this have no correlation within a finding."""
-
-X, Y, MASS = ":x", ":y", ":w"
 
 _RESERVED = (
     *("study_id", "sub_study_id", "finding_id", "domain", "ecs", "pearson", "slope", "intercept"),
@@ -190,7 +188,7 @@ def ecs_table(
 
 def ecs_of(rows: EcsRows, level: EcsLevel, values: Values) -> pl.LazyFrame:
     """The ECS of groups, under internal names of the keys, sorted."""
-    sums = pair_sums(rows.frame, rows.group, X, Y, MASS)
+    sums = pair_sums(rows.frame, rows.group)
     all_values = values(pl.col)
     count, missing = pl.col("n_tests"), pl.col("n_missing")
     columns: dict[str, pl.Expr] = {

@@ -17,17 +17,18 @@ _LEAST = 1e-290
 """Quotients by sums of squares below this have lost digits."""
 
 
-def pair_sums(
-    rows: pl.LazyFrame, group: Sequence[str], x: str, y: str, weight: str
-) -> pl.LazyFrame:
+X, Y, MASS = ":x", ":y", ":w"
+"""Columns of pairs, and of their weight."""
+
+
+def pair_sums(rows: pl.LazyFrame, group: Sequence[str]) -> pl.LazyFrame:
     """Sums of weighted pairs within groups: counts, means, squares and products about the means.
 
     Pairs that are not finite, or without a finite weight above 0, count as missing.
     """
     # Means first, then sums about them over columns: within one aggregation it would not stream.
-    w = pl.col(weight)
-    valid = pl.all_horizontal(pl.col(x).is_finite(), pl.col(y).is_finite(), w.is_finite(), w > 0)
-    names = {x: "x", y: "y", weight: "w"}
+    valid = pl.all_horizontal(pl.col(X, Y, MASS).is_finite(), pl.col(MASS) > 0)
+    names = {X: "x", Y: "y", MASS: "w"}
     masked = rows.select(
         *group, *(pl.when(valid).then(old).alias(new) for old, new in names.items())
     )

@@ -13,7 +13,8 @@ import polars as pl
 
 from evalframe.core.metric import Metric, MetricExpr
 from evalframe.core.state import State, Totals
-from evalframe.replication.agreement.ecs import LEAST, MASS, X, Y
+from evalframe.replication.agreement.ecs import LEAST
+from evalframe.replication.agreement.pairs import MASS, X, Y
 
 if TYPE_CHECKING:
     from evalframe.replication.agreement.pairs import Values
