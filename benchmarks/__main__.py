@@ -4,6 +4,7 @@ python -m benchmarks            every speed and memory, some seven minutes on a 
 python -m benchmarks --small    each once at its smallest size, so that none can rot
 python -m benchmarks bootstrap  one module
 python -m benchmarks truth      coverage of intervals and false alarms, as tables of their own
+python -m benchmarks peers      other packages beside us, as a table of its own
 python -m benchmarks size       100,000,000 items, a tenth of which are part of everything
 python -m benchmarks states     the same for states of shards
 python -m benchmarks engine     the same on engines, and a group of 50,000,000 levels
@@ -28,6 +29,7 @@ from benchmarks import (
     logs,
     nested,
     parsing,
+    peers,
     prediction_files,
     reading,
     replication,
@@ -46,25 +48,25 @@ if TYPE_CHECKING:
 _ALL = (
     *(sorting, expressions, bootstrap, nested, start, calibration, reading, logs, artifact),
     *(labelling, selection, prediction_files, distributions, parsing, leaderboards, baselines),
-    *(bayes_factors, replication, truth, states, size, engine),
+    *(bayes_factors, replication, truth, peers, states, size, engine),
 )
 MODULES: dict[str, ModuleType] = {each.__name__.rpartition(".")[2]: each for each in _ALL}
 
-ALONE = ("truth",)
-"""What takes long, and runs only if it is named, or small."""
+ALONE = (truth, peers)
+"""What prints a report of its own, if it is named; with others only at the smallest size."""
 
 
 def main(words: list[str]) -> int:
     """Run the modules that are named, or all."""
     small = "--small" in words
-    every = [name for name in MODULES if small or name not in ALONE]
+    every = [name for name, module in MODULES.items() if small or module not in ALONE]
     names = [word for word in words if not word.startswith("--")] or every
     unknown = sorted(set(names) - set(MODULES))
     if unknown:
         print(f"unknown benchmark {unknown[0]!r}; known: {', '.join(MODULES)}", file=sys.stderr)
         return 2
-    if names == ["truth"]:
-        print(truth.report(small=small))
+    if len(names) == 1 and (alone := MODULES[names[0]]) in ALONE:
+        print(alone.report(small=small))
         return 0
     print(head())
     figures = []

@@ -24,11 +24,11 @@ def run(small: bool) -> list[Figure]:
     with tempfile.TemporaryDirectory() as place:
         folder, one = Path(place, "logs"), Path(place, "one.eval")
         log = ef.logs.sample_log(samples=samples, epochs=1)
-        one.write_bytes(_deflated(log))
+        one.write_bytes(deflated(log))
         document = Path(place, "one.json")
         document.write_bytes(_as_json(log))
         folder.mkdir()
-        part = _deflated(ef.logs.sample_log(samples=samples // 10, epochs=1))
+        part = deflated(ef.logs.sample_log(samples=samples // 10, epochs=1))
         for number in range(logs):
             (folder / f"{number}.eval").write_bytes(part)
 
@@ -117,7 +117,8 @@ def _members(path: Path) -> Any:
         return sum(len(json.loads(file.read(name))) for name in file.namelist())
 
 
-def _deflated(log: bytes) -> bytes:
+def deflated(log: bytes) -> bytes:
+    """A log of the generator, compressed as Inspect does."""
     new = io.BytesIO()
     packed = zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED)
     with zipfile.ZipFile(io.BytesIO(log)) as old, packed as file:
