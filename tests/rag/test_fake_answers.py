@@ -16,32 +16,33 @@ def hits(rows, fakes, mode="strict"):
     return made["fake_answer_hit"].to_list()
 
 
+CASES = [
+    ("Paris", "Rome", "It is ROME.", True),
+    ("Paris", "Rome", "It is Paris.", False),
+    ("Paris", "Rome", "Not Rome but Paris.", False),
+    ("Paris", "Rome", "I do not know", False),
+    ("70", "170", "170 seats", True),
+    ("70", "170", "170 or 70 seats", False),
+    ("New York City", "New York", "New York City", False),
+    ("New York City", "New York", "New York", True),
+    ("Paris", "Paris", "Paris", True),
+    ("Paris", "a.c", "abc", False),
+    ("2.3%", "12.3%", "12.3% and 12.3%", True),
+    ("Paris", "", "Rome", False),
+    ("Paris", "Rome", "insufficient information, Rome", True),
+    ("fake", "real", "The photo is real.", True),
+    ("York City", "New York", "New York City", True),
+    ("\U00014400", "Rome", "Rome \U00014400", False),
+    ("\0", "Rome", "Rome", True),
+    ("Paris", " ", "a b", False),
+]
+
+
 @pytest.mark.parametrize("mode", ["strict", "lenient"])
-@pytest.mark.parametrize(
-    ("gold", "fake", "response", "expected"),
-    [
-        ("Paris", "Rome", "It is ROME.", True),
-        ("Paris", "Rome", "It is Paris.", False),
-        ("Paris", "Rome", "Not Rome but Paris.", False),
-        ("Paris", "Rome", "I do not know", False),
-        ("70", "170", "170 seats", True),
-        ("70", "170", "170 or 70 seats", False),
-        ("New York City", "New York", "New York City", False),
-        ("New York City", "New York", "New York", True),
-        ("Paris", "Paris", "Paris", True),
-        ("Paris", "a.c", "abc", False),
-        ("2.3%", "12.3%", "12.3% and 12.3%", True),
-        ("Paris", "", "Rome", False),
-        ("Paris", "Rome", "insufficient information, Rome", True),
-        ("fake", "real", "The photo is real.", True),
-        ("York City", "New York", "New York City", True),
-        ("\U00014400", "Rome", "Rome \U00014400", False),
-        ("\0", "Rome", "Rome", True),
-        ("Paris", " ", "a b", False),
-    ],
-)
-def test_one_fake_answer(mode, gold, fake, response, expected):
-    assert hits([("en_fact", [[gold]], response)], pl.Series([fake]), mode) == [expected]
+def test_one_fake_answer(mode):
+    rows = [("en_fact", [[gold]], response) for gold, _, response, _ in CASES]
+    fakes = pl.Series([fake for _, fake, _, _ in CASES])
+    assert hits(rows, fakes, mode) == [expected for *_, expected in CASES]
 
 
 @pytest.mark.parametrize("mode", ["strict", "lenient"])

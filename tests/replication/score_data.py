@@ -37,8 +37,8 @@ def studied(models=3, studies=6, seed=0, missing=0.15):
     return pl.concat(parts)
 
 
-def drawn_tables(method, tests, cluster, stratum=None):
-    """For each replicate the tests of what was drawn, each copy under a name of its own.
+def drawn(method, tests, cluster, stratum=None):
+    """The tests that each `replicate` draws, each copy under a name of its own.
 
     Args:
         method: The bootstrap.
@@ -57,10 +57,16 @@ def drawn_tables(method, tests, cluster, stratum=None):
     )
     strata = strata_of(method, members, [], "stratum", "member")
     slots = members.join(strata.members, on=["stratum", "member"])
-    for weights in stratified_weights(method, strata).chunks(1 << 10):
-        for weight in weights:
-            times = pl.Series(weight.astype(np.int64))[slots[SLOT]]
-            copies = slots.select(columns).with_columns(copy=pl.int_ranges(times))
-            copies = copies.explode("copy", empty_as_null=True).drop_nulls("copy")
-            renamed = pl.format("{}-{}", cluster[-1], "copy").alias(cluster[-1])
-            yield tests.join(copies, on=columns).with_columns(renamed)
+    weights = np.concatenate([*stratified_weights(method, strata).chunks(1 << 10)])
+    times = weights[:, slots[SLOT].to_numpy()].astype(np.int64)
+    copies = (
+        pl.concat([slots.select(columns)] * len(times))
+        .with_columns(
+            replicate=np.repeat(np.arange(len(times)), len(slots)),
+            copy=pl.int_ranges(pl.Series(times.ravel())),
+        )
+        .explode("copy", empty_as_null=True)
+        .drop_nulls("copy")
+    )
+    renamed = pl.format("{}-{}", cluster[-1], "copy").alias(cluster[-1])
+    return tests.join(copies, on=columns).with_columns(renamed)

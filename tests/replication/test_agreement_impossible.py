@@ -25,41 +25,48 @@ def of_a_finding(**columns):
     return pl.DataFrame({"study_id": ["s"] * count, "finding_id": ["F"] * count, **columns})
 
 
+def of_findings(parts):
+    """Tests of several findings."""
+    names = [pl.lit(f"F{place}").alias("finding_id") for place in range(len(parts))]
+    return pl.concat(
+        [part.with_columns(name) for part, name in zip(parts, names, strict=True)], how="diagonal"
+    )
+
+
+def each(frame):
+    """Of every finding: PAS, tests that count, and tests that do not."""
+    return frame.sort("finding_id").select("pas", "n_tests", "n_missing").rows()
+
+
 def one(frame):
     """The only row: PAS, tests that count, and tests that do not."""
     return frame.select("pas", "n_tests", "n_missing").row(0)
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("bad", [1.5, -0.5, math.inf, -math.inf, math.nan, None, 1.0 + 1e-6])
-def test_an_impossible_pas_is_missing_by_every_rule(rule, bad):
-    assert one(finding_scores(of_a_finding(pas=[bad, 0.25]), rule=rule)) == (0.25, 1, 1)
-    alone = of_a_finding(pas=pl.Series([bad], dtype=pl.Float64))
-    assert one(finding_scores(alone, rule=rule, missing="skip")) == (None, 0, 1)
+def test_an_impossible_pas_is_missing_by_every_rule(rule):
+    impossible = [1.5, -0.5, math.inf, -math.inf, math.nan, None, 1.0 + 1e-6]
+    beside = [of_a_finding(pas=[bad, 0.25]) for bad in impossible]
+    alone = [of_a_finding(pas=pl.Series([bad], dtype=pl.Float64)) for bad in impossible]
+    assert each(finding_scores(of_findings(beside), rule=rule)) == [(0.25, 1, 1)] * 7
+    found = finding_scores(of_findings(alone), rule=rule, missing="skip")
+    assert each(found) == [(None, 0, 1)] * 7
+    # Rounding is not impossible.
+    rounded = of_findings([of_a_finding(pas=[share]) for share in (1.0 + 1e-12, -1e-12)])
+    assert each(finding_scores(rounded, rule=rule)) == [(1.0, 1, 0), (0.0, 1, 0)]
 
 
 @pytest.mark.parametrize("rule", RULES)
-def test_rounding_is_not_impossible(rule):
-    for share, end in ((1.0 + 1e-12, 1.0), (-1e-12, 0.0)):
-        assert one(finding_scores(of_a_finding(pas=[share]), rule=rule)) == (end, 1, 0)
-
-
-@pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize(
-    ("name", "bad"),
-    [
-        ("n_eff", math.inf),
-        ("test_weight", math.inf),
-        ("test_weight", -1.0),
-        ("finding_weight", -1.0),
-        ("finding_weight", math.inf),
-    ],
-)
-def test_a_test_with_an_impossible_weight_is_missing_by_every_rule(rule, name, bad):
-    tests = of_a_finding(pas=[0.75, 0.25], **{name: [bad, 2.0]})
-    assert one(finding_scores(tests, rule=rule)) == (0.25, 1, 1)
-    found = finding_scores(tests[:1], rule=rule, missing="skip")
-    assert found.select("pas", "z_pas", "n_tests", "n_missing").row(0) == (None, None, 0, 1)
+@pytest.mark.parametrize("name", ["n_eff", "test_weight", "finding_weight"])
+def test_a_test_with_an_impossible_weight_is_missing_by_every_rule(rule, name):
+    impossible = [math.inf] if name == "n_eff" else [math.inf, -1.0]
+    parts = [of_a_finding(pas=[0.75, 0.25], **{name: [bad, 2.0]}) for bad in impossible]
+    count = len(impossible)
+    assert each(finding_scores(of_findings(parts), rule=rule)) == [(0.25, 1, 1)] * count
+    first = of_findings([part[:1] for part in parts])
+    found = finding_scores(first, rule=rule, missing="skip")
+    assert each(found) == [(None, 0, 1)] * count
+    assert found["z_pas"].null_count() == count
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -127,13 +134,14 @@ def test_an_impossible_study_does_not_count_in_its_model():
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("shares", [[1.0], [0.0], [0.3], [1.0, 0.2], [1.0, 1.0]])
-def test_weights_repeat_tests(rule, shares):
-    tests = of_a_finding(pas=shares, n_eff=[7.0, 3.0][: len(shares)])
-    for times in (1, 2, 3):
-        weighted = finding_scores(tests.with_columns(w=times), rule=rule, weight="w")
-        repeated = finding_scores(pl.concat([tests] * times), rule=rule)
-        assert weighted["pas"].item() == pytest.approx(repeated["pas"].item(), abs=1e-14)
+def test_weights_repeat_tests(rule):
+    cases = [[1.0], [0.0], [0.3], [1.0, 0.2], [1.0, 1.0]]
+    parts = [of_a_finding(pas=shares, n_eff=[7.0, 3.0][: len(shares)]) for shares in cases]
+    times = [part.with_columns(w=times) for times in (1, 2, 3) for part in parts]
+    repeated = [pl.concat([part] * times) for times in (1, 2, 3) for part in parts]
+    found = finding_scores(of_findings(times), rule=rule, weight="w").sort("finding_id")
+    expected = finding_scores(of_findings(repeated), rule=rule).sort("finding_id")
+    assert found["pas"].to_list() == pytest.approx(expected["pas"].to_list(), abs=1e-14)
 
 
 def test_a_single_test_keeps_its_pas_and_two_are_pooled():

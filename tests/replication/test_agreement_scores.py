@@ -24,11 +24,11 @@ def near(value):
     return None if value is None else pytest.approx(value, rel=1e-9, abs=1e-12)
 
 
-def table(tests):
+def table(tests, study="s"):
     """Golden tests as a table; an absent field is null, a null one NaN."""
     rows = []
     for test in tests:
-        row = {"study_id": "s", "finding_id": test.get("finding_id", "default")}
+        row = {"study_id": study, "finding_id": test.get("finding_id", "default")}
         for name in ("pas", "score", "n_eff"):
             row[name] = number(test[name]) if name in test else None
         posterior = test.get("pi_human", math.nan)
@@ -41,6 +41,16 @@ def table(tests):
     return pl.DataFrame(rows, schema_overrides=floats)
 
 
+def tables(golden_cases):
+    """The tests of several cases, each a study by its id."""
+    each = [table(case["inputs"]["tests"], case["id"]) for case in golden_cases]
+    return pl.concat([tests for tests in each if len(tests)], how="diagonal_relaxed")
+
+
+def by_study(scores, column):
+    return dict(scores.select("study_id", column).iter_rows())
+
+
 def cases(golden, family):
     found = [c for c in golden("replication/aggregate_pas") if c["inputs"]["family"] == family]
     assert found, family
@@ -50,39 +60,44 @@ def cases(golden, family):
 @pytest.mark.parametrize("family", ["finding_pas_raw", "finding_pas_norm", "finding_pas_norm_3way"])
 def test_golden_findings(golden, family):
     column = "pas" if family == "finding_pas_raw" else "pas_normalised"
-    for case in cases(golden, family):
-        tests = table(case["inputs"]["tests"])
-        found = humanstudy_bench.finding_scores(tests)[column].item()
-        assert found == near(case["expected"]), case["id"]
+    every = cases(golden, family)
+    tests = tables(every)
+    originals = by_study(humanstudy_bench.finding_scores(tests), column)
+    # The document has 0.5 and 0 for nothing; by default nothing is null.
+    chance, default, of_possible = (
+        by_study(finding_scores(rows, missing=missing), column)
+        for rows, missing in (
+            (tests, "chance"),
+            (tests, "skip"),
+            (tests.filter(pl.col("pas").is_between(0.0, 1.0)), "skip"),
+        )
+    )
+    for case in every:
+        name, tags = case["id"], case.get("tags", [])
+        assert originals.get(name) == near(case["expected"]), name
         if "expected_seed_document" in case:
-            tags = case.get("tags", [])
             if {"pas_out_of_range", "inf"} & {*tags}:
-                possible = tests.filter(pl.col("pas").is_between(0.0, 1.0))
-                assert len(possible) < len(tests)
-                alone = finding_scores(possible)[column].item()
-                assert finding_scores(tests)[column].item() == alone
+                alone = table(case["inputs"]["tests"])
+                assert not alone["pas"].is_between(0.0, 1.0).all()
+                assert default[name] == of_possible[name]
                 continue
             clamped = min(max(case["expected_seed_document"], -0.999999), 0.999999)
             document = clamped if column == "pas_normalised" else case["expected_seed_document"]
-            # The document has 0.5 and 0 for nothing; by default nothing is null.
-            found, by_default = (
-                finding_scores(tests, missing=missing)[column].item()
-                for missing in ("chance", "skip")
-            )
-            assert found == near(document), (case["id"], tags)
-            assert by_default == found or by_default is None, case["id"]
+            assert chance[name] == near(document), (name, tags)
+            assert default[name] == chance[name] or default[name] is None, name
 
 
 def test_golden_studies(golden):
-    for case in cases(golden, "study_pas"):
-        if not case["inputs"]["tests"]:
-            continue
-        tests, wanted = table(case["inputs"]["tests"]), case["expected"]
-        study = humanstudy_bench.study_scores(tests).row(0, named=True)
+    known = [case for case in cases(golden, "study_pas") if case["inputs"]["tests"]]
+    tests = tables(known)
+    studies = humanstudy_bench.study_scores(tests).rows_by_key("study_id", named=True, unique=True)
+    findings = humanstudy_bench.finding_scores(tests).rows_by_key("study_id", named=True)
+    documented = by_study(study_scores(tests, missing="chance"), "pas")
+    for case in known:
+        study, wanted = studies[case["id"]], case["expected"]
         assert study["pas"] == near(wanted["pas_raw"]), case["id"]
         assert study["pas_normalised"] == near(wanted["pas_norm"]), case["id"]
-        findings = humanstudy_bench.finding_scores(tests)
-        for finding in findings.iter_rows(named=True):
+        for finding in findings[case["id"]]:
             own = wanted["per_finding"][finding["finding_id"]]
             # The original's own values per finding are clamped, also those of a single test.
             found = 1.0 if finding["pas"] is None else finding["pas"]
@@ -90,8 +105,7 @@ def test_golden_studies(golden):
             assert finding["pas_normalised"] == near(own["pas_norm"]), case["id"]
         document = case.get("expected_seed_document")
         if document is not None and document["pas_raw"] is not None:
-            study = study_scores(tests, missing="chance").row(0, named=True)
-            assert study["pas"] == near(document["pas_raw"]), case["id"]
+            assert documented[case["id"]] == near(document["pas_raw"]), case["id"]
 
 
 def test_golden_plain_means(golden):

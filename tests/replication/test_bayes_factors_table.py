@@ -31,9 +31,8 @@ def of(name, *row, df=None):
     return pl.DataFrame(columns).select(getattr(replication, name)(*columns, **freedom)).item()
 
 
-@pytest.mark.parametrize(
-    ("test_type", "columns", "expected"),
-    [
+def test_each_type_takes_its_columns():
+    cases = [
         ("t-test", {"stat": 2.0, "n1": 20, "n2": 30}, of("bayes_factor_t", 2.0, 20, 30)),
         ("t_test", {"stat": 2.0, "n1": 20}, of("bayes_factor_t", 2.0, 20)),
         ("T-Test", {"stat": 2.0, "n1": 20}, of("bayes_factor_t", 2.0, 20)),
@@ -112,10 +111,12 @@ def of(name, *row, df=None):
         (None, {"stat": 2.0, "n1": 20}, None),
         ("t-test", {"stat": math.nan, "n1": 20}, None),
         ("t-test", {"stat": 2.0, "n1": math.nan}, None),
-    ],
-)
-def test_each_type_takes_its_columns(test_type, columns, expected):
-    assert one(test_type, **columns) == (None if expected is None else pytest.approx(expected))
+    ]
+    rows = [{"test_type": test_type, **columns} for test_type, columns, _ in cases]
+    tests = pl.DataFrame(rows, infer_schema_length=None, strict=False)
+    found = with_bayes_factors(tests, None)["bayes_factor"].to_list()
+    for value, (*case, expected) in zip(found, cases, strict=True):
+        assert value == (None if expected is None else pytest.approx(expected)), case
 
 
 def test_names_of_types_are_known():
@@ -291,26 +292,26 @@ def test_columns_of_the_user_are_left_alone():
     assert named["bayes_factor"].item() == made["bayes_factor"].item()
 
 
-@pytest.mark.parametrize(
-    ("human", "agent", "of_agent", "of_human"),
-    [
-        (1.0, 1.0, "half", "half"),
-        (1.0, -1.0, "against", "half"),
-        (0.0, 0.0, "against", "against"),
-        (0.0, 1.0, "against", "against"),
-        (1.0, math.nan, None, "half"),
-        (None, 0.0, None, None),
-    ],
-)
+DIRECTIONS = [
+    # Of the human and of the agent, and what the agent's and the human bound is.
+    (1.0, 1.0, "half", "half"),
+    (1.0, -1.0, "against", "half"),
+    (0.0, 0.0, "against", "against"),
+    (0.0, 1.0, "against", "against"),
+    (1.0, math.nan, None, "half"),
+    (None, 0.0, None, None),
+]
+
+
 @pytest.mark.parametrize("room", [replication, humanstudy_bench])
-def test_the_expected_direction_is_the_human_one_and_not_0(human, agent, of_agent, of_human, room):
-    row = {"p_value_human": 0.01, "p_value_agent": 0.01}
-    row |= {"direction_human": human, "direction_agent": agent}
-    schema = dict.fromkeys(row, pl.Float64)
-    tests = pl.DataFrame({name: [cell] for name, cell in row.items()}, schema=schema)
-    made = room.with_bayes_factors(tests.with_columns(test_type=pl.lit("p_half_vsb")).lazy())
-    values = {"half": of("bayes_factor_bound", 0.01) / 2, "against": 0.1, None: None}
-    for side, wanted in {"agent": of_agent, "human": of_human}.items():
-        found = made.collect()[f"bayes_factor_{side}"].item()
-        expected = values[wanted]
-        assert found == (None if expected is None else pytest.approx(expected)), side
+def test_the_expected_direction_is_the_human_one_and_not_0(room):
+    names = ["direction_human", "direction_agent", "of_agent", "of_human"]
+    tests = pl.DataFrame(DIRECTIONS, schema=names, orient="row").with_columns(
+        p_value_human=0.01, p_value_agent=0.01, test_type=pl.lit("p_half_vsb")
+    )
+    made = room.with_bayes_factors(tests.lazy()).collect()
+    half = pytest.approx(of("bayes_factor_bound", 0.01) / 2)
+    values = {"half": half, "against": pytest.approx(0.1), None: None}
+    for side in ("agent", "human"):
+        expected = [values[wanted] for wanted in tests[f"of_{side}"]]
+        assert made[f"bayes_factor_{side}"].to_list() == expected, side

@@ -66,19 +66,24 @@ SIGNED = {
 }
 
 
-@pytest.mark.parametrize("test_type", SIGNED)
-def test_a_statistic_says_the_direction(test_type):
-    up, down = SIGNED[test_type]
-    for human, agent, expected in ((up, up, (1, 1)), (up, down, (1, -1)), (down, up, (-1, 1))):
-        found = made(sides(test_type, human, agent))
-        assert found.select(DIRECTIONS).row(0) == expected
-        pi_human, pi_agent = found.select("pi_human", "pi_agent").row(0)
-        same = 0.9999**2 + 0.0001**2 if expected[0] == expected[1] else 2 * 0.9999 * 0.0001
-        plain = pi_human * pi_agent * same + (1 - pi_human) * (1 - pi_agent)
-        assert found["pas"].item() == pytest.approx(plain)
-    original = made(sides(test_type, up, down), humanstudy_bench)
+def test_a_statistic_says_the_direction():
+    rows = [
+        sides(test_type, *pair)
+        for test_type, (up, down) in SIGNED.items()
+        for pair in ((up, up), (up, down), (down, up))
+    ]
+    tests = pl.concat(rows, how="diagonal_relaxed")
+    found = made(tests)
+    expected = [(1, 1), (1, -1), (-1, 1)] * len(SIGNED)
+    assert found.select(DIRECTIONS).rows() == expected
+    for (human, agent), (pi_human, pi_agent, pas) in zip(
+        expected, found.select("pi_human", "pi_agent", "pas").rows(), strict=True
+    ):
+        same = 0.9999**2 + 0.0001**2 if human == agent else 2 * 0.9999 * 0.0001
+        assert pas == pytest.approx(pi_human * pi_agent * same + (1 - pi_human) * (1 - pi_agent))
+    original = made(tests, humanstudy_bench)
     assert not {*DIRECTIONS, "pi_plus_human"} & {*original.columns}
-    assert original["is_two_way"].item()
+    assert original["is_two_way"].all()
 
 
 def test_no_effect_goes_neither_way():
@@ -98,18 +103,16 @@ MAGNITUDES = {
 }
 
 
-@pytest.mark.parametrize("test_type", MAGNITUDES)
-def test_magnitudes_have_no_direction(test_type):
-    row = MAGNITUDES[test_type]
-    found = made(sides(test_type, row, row))
-    pi_human, pi_agent = found.select("pi_human", "pi_agent").row(0)
-    assert found["is_two_way"].item()
-    assert found["pas"].item() == pytest.approx(
-        pi_human * pi_agent + (1 - pi_human) * (1 - pi_agent)
-    )
-    told = found.select(pl.lit(1).alias(DIRECTIONS[0]), pl.lit(-1).alias(DIRECTIONS[1]))
-    opposite = made(sides(test_type, row, row).with_columns(told))
-    assert opposite["pas"].item() < found["pas"].item()
+def test_magnitudes_have_no_direction():
+    rows = [sides(test_type, row, row) for test_type, row in MAGNITUDES.items()]
+    tests = pl.concat(rows, how="diagonal_relaxed")
+    found = made(tests)
+    assert found["is_two_way"].to_list() == [True] * len(MAGNITUDES)
+    human, agent = pl.col("pi_human"), pl.col("pi_agent")
+    expected = found.select(human * agent + (1 - human) * (1 - agent)).to_series().to_list()
+    assert found["pas"].to_list() == pytest.approx(expected)
+    opposite = made(tests.with_columns(direction_human=1, direction_agent=-1))
+    assert (opposite["pas"] < found["pas"]).all()
 
 
 def mixed():

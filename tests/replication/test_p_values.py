@@ -6,8 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 import scipy.stats
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from evalframe import replication
 from evalframe.compat import humanstudy_bench
@@ -49,30 +47,37 @@ def test_f_of_one_contrast_is_t_squared_and_chi_square_z_squared():
     np.testing.assert_allclose(found["z"], found["chi2"], rtol=1e-10)
 
 
-@settings(max_examples=30, deadline=None)
-@given(
-    st.integers(1, 3000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))),
-    st.sampled_from([0.5, 0.21, 1 / 3, 0.001, 0.0, 1.0]) | st.floats(1e-6, 1),
-    st.sampled_from(["two-sided", "greater", "less"]),
-)
-def test_binomial_p_values_are_exact(counts, p0, alternative):
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_binomial_p_values_are_exact(alternative):
+    rng = np.random.default_rng(0)
+    n = np.concatenate([rng.integers(1, 3001, 40), rng.integers(1, 12, 20)])
+    k = rng.integers(0, n + 1)
+    p0 = np.where(
+        rng.random(60) < 0.5, rng.choice([0.5, 0.21, 1 / 3, 0.001, 0.0, 1.0], 60), rng.random(60)
+    )
     made = replication.p_value("type", "k", "n", p0="p0", alternative="alternative")
-    k, n = counts
-    found = of_one(made, type="binomial", k=k, n=n, p0=p0, alternative=alternative)
-    wanted = scipy.stats.binomtest(k, n, p0, alternative).pvalue
+    tests = pl.DataFrame({"type": "binomial", "k": k, "n": n, "p0": p0, "alternative": alternative})
+    found = tests.select(made).to_series().to_list()
+    wanted = [
+        scipy.stats.binomtest(*counts, share, alternative).pvalue
+        for *counts, share in zip(k.tolist(), n.tolist(), p0.tolist(), strict=True)
+    ]
     assert found == pytest.approx(wanted, rel=1e-9, abs=1e-300)
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.floats(0, 1), st.integers(1, 50), st.integers(1, 50))
-def test_sides_of_mann_whitney_add_up(share, n1, n2):
-    row = {"type": "mannwhitneyu", "u": share * n1 * n2, "n1": n1, "n2": n2}
+def test_sides_of_mann_whitney_add_up():
+    rng = np.random.default_rng(0)
+    n1, n2 = rng.integers(1, 51, (2, 100))
+    u = rng.choice([0.0, 0.5, 1.0, *rng.random(7)], 100) * n1 * n2
+    tests = pl.DataFrame({"type": "mannwhitneyu", "u": u, "n1": n1, "n2": n2})
     greater, less, both = (
-        of_one(replication.p_value("type", "u", "n1", "n2", alternative="alt"), alt=alt, **row)
-        for alt in ("positive", "<", "any")
+        tests.select(replication.p_value("type", "u", "n1", "n2", alternative=pl.lit(side)))
+        .to_series()
+        .to_numpy()
+        for side in ("positive", "<", "any")
     )
-    assert greater + less == pytest.approx(1)
-    assert both == pytest.approx(2 * min(greater, less))
+    np.testing.assert_allclose(greater + less, 1.0, rtol=1e-6)
+    np.testing.assert_allclose(both, 2 * np.minimum(greater, less), rtol=1e-6)
 
 
 def test_documented_p_values_use_what_the_original_ignores():

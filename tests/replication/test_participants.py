@@ -148,7 +148,7 @@ def test_categories_come_in_their_order():
     assert row["direction_agent"] == -1
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=3, deadline=None)
 @given(st.integers(0, 10**6), st.booleans())
 def test_weights_are_repetition(seed, coarse):
     rng = np.random.default_rng(seed)

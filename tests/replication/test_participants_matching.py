@@ -37,12 +37,19 @@ def refused(match, people, tests, **more):
         participant_statistics(people, tests, by=None, **more)
 
 
-TEXT_KEYS = (pl.String(), pl.Categorical(), pl.Enum(["F1"]))
 WHOLE_KEYS = (pl.Int8(), pl.UInt8(), pl.Int64(), pl.UInt64(), pl.Float64())
 
 
-@pytest.mark.parametrize("dtype", TEXT_KEYS)
-@pytest.mark.parametrize("ours", [pl.String(), pl.Categorical(), pl.Enum(["F2", "F1"])])
+@pytest.mark.parametrize(
+    ("dtype", "ours"),
+    [
+        (pl.String(), pl.Categorical()),
+        (pl.Categorical(), pl.Enum(["F2", "F1"])),
+        (pl.Enum(["F1"]), pl.String()),
+        (pl.Categorical(), pl.Categorical()),
+        (pl.Enum(["F1"]), pl.Enum(["F2", "F1"])),
+    ],
+)
 def test_keys_are_texts_however_they_are_stored(dtype, ours):
     key = pl.col("finding_id")
     people = responses().with_columns(key.cast(dtype))
@@ -53,10 +60,9 @@ def test_keys_are_texts_however_they_are_stored(dtype, ours):
 
 
 @pytest.mark.parametrize("dtype", WHOLE_KEYS)
-@pytest.mark.parametrize("other", [300, -3, 2**62])
-def test_a_design_can_name_numbers_beyond_those_of_responses(dtype, other):
+def test_a_design_can_name_numbers_beyond_those_of_responses(dtype):
     people = responses().with_columns(finding_id=pl.lit(1).cast(dtype))
-    tests = pl.concat([design()] * 2).with_columns(finding_id=pl.Series([1, other]))
+    tests = pl.concat([design()] * 4).with_columns(finding_id=pl.Series([1, 300, -3, 2**62]))
     assert row(people, tests)["stat"] == pytest.approx(T)
     assert unmatched_responses(people, tests).is_empty()
 

@@ -16,7 +16,7 @@ from evalframe.replication.agreement.pooling import N_EFF, PAS, RATIO_Z, Z, of_r
 from evalframe.replication.agreement.posteriors import z_of_pas
 from evalframe.replication.agreement.scored_tests import VALUE, WEIGHT, Rows, Settings
 from evalframe.testing import laws
-from replication.score_data import drawn_tables, studied
+from replication.score_data import drawn, studied
 
 FINDING = ["sub_study_id", "finding_id"]
 IDS = pl.concat_str(FINDING, separator="-").alias("finding")
@@ -62,11 +62,10 @@ def test_weights_below_zero_are_drawn_as_they_are_averaged():
     method = ef.Bootstrap(cluster="finding_id", n=25, seed=5, interval="percentile")
     rules = {"finding_rule": "weighted_mean", "study_rule": "weighted_mean"}
     found = humanstudy_bench.model_scores(tests, resample=method, **rules)
-    drawn = [
-        humanstudy_bench.model_scores(table, **rules)["pas"].to_list()
-        for table in drawn_tables(method, tests, FINDING, "study_id")
-    ]
-    assert found["pas_std_error"].to_list() == pytest.approx(np.std(drawn, axis=0, ddof=1))
+    tables = drawn(method, tests, FINDING, "study_id")
+    each = humanstudy_bench.model_scores(tables, by=["replicate", "model"], **rules)
+    expected = each.group_by("model").agg(pl.col("pas").std()).sort("model")["pas"]
+    assert found["pas_std_error"].to_list() == pytest.approx(expected.to_list())
 
 
 @pytest.mark.parametrize("interval", ["basic", "normal"])

@@ -12,7 +12,7 @@ from evalframe.replication.agreement.metrics import concordance_correlation, mea
 from evalframe.replication.agreement.studies import model_scores, study_scores
 from evalframe.replication.uncertainty.differences import model_differences
 from evalframe.resample import paired
-from replication.score_data import drawn_tables, studied
+from replication.score_data import drawn, studied
 
 BY_STUDY = ef.Bootstrap(cluster="study_id", n=25, seed=5, interval="percentile")
 BY_FINDING = ef.Bootstrap(cluster="finding_id", n=25, seed=5, interval="percentile")
@@ -34,27 +34,24 @@ def test_as_a_naive_bootstrap(method, cluster, stratum):
         for metric in ("pas", "ecs")
         for left, right in (("m0", "m1"), ("m0", "m2"), ("m1", "m2"))
     ]
-    tables = [
-        model_scores(table)
-        .join(ecs(table), on="model", suffix="_of_ecs")
-        .select("model", "pas", "ecs")
-        .sort("model")
-        for table in [tests, *drawn_tables(method, tests, cluster, stratum)]
-    ]
+    keys = ["replicate", "model"]
+    whole = tests.with_columns(replicate=pl.lit(-1, pl.Int64))
+    tables = pl.concat([whole, drawn(method, tests, cluster, stratum).select(whole.columns)])
+    each = model_scores(tables, by=keys).join(ecs(tables, by=keys), on=keys, suffix="_of_ecs")
     for metric in ("pas", "ecs"):
-        scores = np.array([table[metric].to_list() for table in tables], dtype=float)
+        scores = each.sort(keys)[metric].to_numpy().reshape(-1, 3)
         deltas = np.stack(
             [scores[:, b] - scores[:, a] for a, b in ((0, 1), (0, 2), (1, 2))], axis=1
         )
         rows = found.filter(metric=metric)
-        drawn = deltas[1:]
-        below, above = (drawn <= 0).sum(axis=0), (drawn >= 0).sum(axis=0)
+        draws = deltas[1:]
+        below, above = (draws <= 0).sum(axis=0), (draws >= 0).sum(axis=0)
         expected = {
             "delta": deltas[0],
-            "std_error": np.nanstd(drawn, axis=0, ddof=1),
-            "lower": np.nanquantile(drawn, 0.025, axis=0),
-            "upper": np.nanquantile(drawn, 0.975, axis=0),
-            "p_value": np.minimum(2 * (np.minimum(below, above) + 1) / (len(drawn) + 1), 1.0),
+            "std_error": np.nanstd(draws, axis=0, ddof=1),
+            "lower": np.nanquantile(draws, 0.025, axis=0),
+            "upper": np.nanquantile(draws, 0.975, axis=0),
+            "p_value": np.minimum(2 * (np.minimum(below, above) + 1) / (len(draws) + 1), 1.0),
         }
         for name, values in expected.items():
             assert rows[name].to_list() == pytest.approx(values.tolist(), abs=1e-9), name

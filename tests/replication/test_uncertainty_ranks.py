@@ -7,7 +7,7 @@ import pytest
 import evalframe as ef
 from evalframe.replication.agreement.studies import domain_scores, model_scores
 from evalframe.resample.ranks import RANKS, rank_intervals, rank_sets, ranked
-from replication.score_data import drawn_tables, studied
+from replication.score_data import drawn, studied
 
 METHOD = ef.Bootstrap(cluster="study_id", n=60, seed=5)
 COLUMNS = ["rank", *RANKS, "tied_with_best", "margin_to_best"]
@@ -43,10 +43,12 @@ def test_equal_models_share_every_rank():
 def test_ranks_are_those_of_naive_replicates():
     tests = studied(models=5)
     found = model_scores(tests, resample=METHOD)
-    drawn = np.array([model_scores(t)["pas"] for t in drawn_tables(METHOD, tests, ["study_id"])])
+    tables = drawn(METHOD, tests, ["study_id"])
+    replicates = model_scores(tables, by=["replicate", "model"]).sort("replicate", "model")["pas"]
+    values = replicates.to_numpy().reshape(-1, 5)
     points, board = found["pas"].to_numpy(), np.zeros(5, dtype=np.int64)
-    lower, upper = rank_intervals(drawn, board, METHOD.level)
-    least, most, _ = rank_sets(points, drawn, board, METHOD.level, found["n_clusters"].to_numpy())
+    lower, upper = rank_intervals(values, board, METHOD.level)
+    least, most, _ = rank_sets(points, values, board, METHOD.level, found["n_clusters"].to_numpy())
     for name, expected in zip(
         ("rank", *RANKS), (ranked(points[None])[0], lower, upper, least, most), strict=True
     ):

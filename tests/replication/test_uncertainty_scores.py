@@ -15,7 +15,7 @@ from evalframe.replication.agreement.ecs import ecs, with_ecs_weights
 from evalframe.replication.agreement.metrics import concordance_correlation, mean_pas
 from evalframe.replication.agreement.studies import domain_scores, model_scores, study_scores
 from evalframe.resample import draws, replicates
-from replication.score_data import drawn_tables, studied
+from replication.score_data import drawn, studied
 
 ROOMS = [replication, humanstudy_bench]
 
@@ -28,53 +28,47 @@ NAIVE = {
 }
 
 
-def check(found, tables, keys, names):
-    """Against what the function without `resample` gives for each replicate's table."""
-    drawn = pl.concat(
-        [each.with_columns(replicate=pl.lit(number)) for number, each in enumerate(tables)]
-    )
-    naive = drawn.group_by(keys).agg(
+def check(found, scores, keys, names):
+    """Against what the function without `resample` gives with `replicate` as a key."""
+    naive = scores.group_by(keys).agg(
         *(pl.col(name).std().alias(f"{name}_std_error") for name in names),
         *(
             pl.col(name).quantile(share, "linear").alias(f"{name}_{end}")
             for name in names
             for end, share in (("lower", 0.025), ("upper", 0.975))
         ),
-        *((1 - pl.col(name).count() / len(tables)).alias(f"{name}_drop_rate") for name in names),
+        *((1 - pl.col(name).count() / BY_STUDY.n).alias(f"{name}_drop_rate") for name in names),
     )
     expected = found.select(keys).join(naive, on=keys, how="left", maintain_order="left")
     assert_frame_equal(found.select(expected.columns), expected, rel_tol=1e-9, abs_tol=1e-9)
 
 
-@pytest.mark.parametrize("cluster", NAIVE)
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {},
-        {"study_rule": "mean_z"},
-        {"study_rule": "weighted_mean", "finding_rule": "weighted_mean", "missing": "chance"},
-        {"finding_rule": "mean"},
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("room", ROOMS)
-def test_pas_of_models_as_a_naive_bootstrap(cluster, settings, room):
-    tests = studied()
-    method, columns, stratum = NAIVE[cluster]
-    found = room.model_scores(tests, resample=method, **settings)
-    tables = [
-        room.model_scores(table, **settings)
-        for table in drawn_tables(method, tests, columns, stratum)
-    ]
-    check(found, tables, ["model"], ["pas", "pas_normalised"])
+RULES = [
+    {},
+    {"study_rule": "mean_z"},
+    {"study_rule": "weighted_mean", "finding_rule": "weighted_mean", "missing": "chance"},
+    {"finding_rule": "mean"},
+]
+EACH = ["replicate", "model"]
+
+
+@pytest.mark.parametrize("settings", range(4))
+@pytest.mark.parametrize("room", range(2))
+def test_pas_of_models_as_a_naive_bootstrap(settings, room):
+    """Each rule in both rooms and by both clusters."""
+    tests, rules = studied(), RULES[settings]
+    method, columns, stratum = [*NAIVE.values()][(settings + room) % 2]
+    found = ROOMS[room].model_scores(tests, resample=method, **rules)
+    tables = drawn(method, tests, columns, stratum)
+    scores = ROOMS[room].model_scores(tables, by=EACH, **rules)
+    check(found, scores, ["model"], ["pas", "pas_normalised"])
 
 
 def test_pas_of_domains_draws_studies_within_them():
     tests = studied(studies=7)
     found = domain_scores(tests, resample=BY_STUDY)
-    drawn = drawn_tables(BY_STUDY, tests, ["study_id"], "domain")
-    tables = [domain_scores(table) for table in drawn]
-    check(found, tables, ["model", "domain"], ["pas", "pas_normalised"])
+    scores = domain_scores(drawn(BY_STUDY, tests, ["study_id"], "domain"), by=EACH)
+    check(found, scores, ["model", "domain"], ["pas", "pas_normalised"])
     assert found.filter(model="m0")["n_clusters"].to_list() == [4, 3]
 
 
@@ -84,34 +78,37 @@ def test_ecs_as_a_naive_bootstrap(cluster, room):
     tests = studied()
     method, columns, stratum = NAIVE[cluster]
     found = room.ecs(tests, resample=method)
-    tables = [room.ecs(table) for table in drawn_tables(method, tests, columns, stratum)]
-    check(found, tables, ["model"], ["ecs", "pearson", "slope", "intercept"])
+    scores = room.ecs(drawn(method, tests, columns, stratum), by=EACH)
+    check(found, scores, ["model"], ["ecs", "pearson", "slope", "intercept"])
 
 
 def test_ecs_of_domains_and_of_studies_as_naive_bootstraps():
     tests = studied()
     found = ecs(tests, "domain", resample=BY_STUDY)
-    drawn = drawn_tables(BY_STUDY, tests, ["study_id"], "domain")
-    tables = [ecs(table, "domain") for table in drawn]
-    check(found, tables, ["model", "domain"], ["ecs", "slope"])
+    scores = ecs(drawn(BY_STUDY, tests, ["study_id"], "domain"), "domain", by=EACH)
+    check(found, scores, ["model", "domain"], ["ecs", "slope"])
     found = ecs(tests, "study", resample=BY_FINDING)
-    drawn = drawn_tables(BY_FINDING, tests, FINDING, "study_id")
-    tables = [ecs(table, "study") for table in drawn]
+    scores = ecs(drawn(BY_FINDING, tests, FINDING, "study_id"), "study", by=EACH)
     # A study of one finding has nothing that varies, and one of two tests no ECS.
     keys = ["model", "study_id"]
     free = tests.group_by("study_id").agg(pl.struct(FINDING).n_unique().alias("findings"))
     known = found.join(free.filter(pl.col("findings") > 1), on="study_id").drop("findings")
     known = known.filter(pl.col("ecs").is_not_null()).sort(keys)
     assert len(known)
-    check(known, tables, keys, ["ecs", "pearson"])
+    check(known, scores, keys, ["ecs", "pearson"])
     assert known["ecs_std_error"].null_count() == 0
     alone = found.join(known, on=keys, how="anti")
     assert alone["ecs_std_error"].null_count() == len(alone) > 0
 
 
-@pytest.mark.parametrize("interval", ["percentile", "basic", "normal", "bca"])
-@pytest.mark.parametrize("stream", ["reference", "counter"])
-def test_pas_and_ecs_as_evaluate_gives_them(interval, stream):
+@pytest.mark.parametrize(
+    ("stream", "interval"),
+    [
+        *(("reference", interval) for interval in ("percentile", "basic", "normal", "bca")),
+        ("counter", "bca"),
+    ],
+)
+def test_pas_and_ecs_as_evaluate_gives_them(stream, interval):
     tests = studied(studies=12, missing=0.0)
     method = ef.Bootstrap(cluster="study_id", n=200, interval=interval, draws=stream, seed=1)
     ends = ["estimate", "std_error", "lower", "upper", "n_clusters"]
@@ -224,10 +221,10 @@ def test_draws_within_domains_serve_every_metric():
     method = replace(BY_STUDY, within="domain")
     studies = study_scores(tests)
     found = ef.evaluate(studies, mean_pas(), by="model", resample=method)
-    drawn = [model_scores(table) for table in drawn_tables(BY_STUDY, tests, ["study_id"], "domain")]
+    scores = model_scores(drawn(BY_STUDY, tests, ["study_id"], "domain"), by=EACH)
     named = {"estimate": "pas", "std_error": "pas_std_error", "drop_rate": "pas_drop_rate"}
     named |= {"lower": "pas_lower", "upper": "pas_upper"}
-    check(found.rename(named), drawn, ["model"], ["pas"])
+    check(found.rename(named), scores, ["model"], ["pas"])
     assert found["n_clusters"].to_list() == [9] * 3
     by_domain = ef.evaluate(studies, mean_pas(), by=["model", "domain"], resample=method)
     ours = domain_scores(tests, resample=BY_STUDY)
@@ -387,12 +384,13 @@ def test_coverage_of_the_study_bootstrap_is_near_nominal():
     table = pl.DataFrame(
         {
             "run": np.repeat(np.arange(simulations), studies),
+            "model": "m",  # runs are not ranked among each other
             "study_id": [f"s{study:02}" for study in range(studies)] * simulations,
             "pas": pas.ravel(),
         }
     )
     method = ef.Bootstrap(cluster="study_id", n=300, interval="bca")
-    found = model_scores(table, by="run", resample=method)
+    found = model_scores(table, by=["run", "model"], resample=method)
     covered = (found["pas_lower"] <= 0.6) & (found["pas_upper"] >= 0.6)
     # Three standard errors of 400 runs are 0.033; the interval is known to be short at 30 studies.
     assert covered.mean() == pytest.approx(0.94, abs=0.035)

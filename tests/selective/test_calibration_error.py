@@ -82,7 +82,7 @@ ANSWERS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     ANSWERS,
     st.integers(1, 12),

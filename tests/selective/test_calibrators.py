@@ -5,7 +5,7 @@ import math
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evalframe as ef
@@ -66,6 +66,7 @@ def test_isotonic_is_clipped_and_jumps_where_knots_meet():
     assert values(jump, x=[0.5, 1.0, 1.5]) == pytest.approx([0.1, 0.6, 0.8])
 
 
+@settings(max_examples=20)
 @given(
     st.lists(st.sampled_from([*np.arange(-5, 5.5, 0.5), 0.123]), min_size=1, max_size=12),
     st.lists(st.floats(-6, 6), min_size=1, max_size=20),

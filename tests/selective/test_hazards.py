@@ -47,16 +47,28 @@ CURVES = [metric for metric in ALL if "confidence" in metric.metric.roles]
 PLAIN = ["metric", "estimate", "n", "n_missing"]
 
 
-@pytest.mark.parametrize("unusable", [(0.0, math.nan), (0.0, None), (math.nan, 0.95)])
+UNUSABLE = [(0.0, math.nan), (0.0, None), (math.nan, 0.95)]
+WITH_UNUSABLE = pl.concat(
+    [
+        pl.concat([table((3, *unusable)), ITEMS]).with_columns(case=pl.lit(case))
+        for case, unusable in enumerate(UNUSABLE)
+    ]
+)
+
+
 @pytest.mark.parametrize("plan", ["sorted", "levels"])
-def test_an_unusable_item_is_left_out_and_counted(unusable, plan):
+def test_an_unusable_item_is_left_out_and_counted(plan):
     """NaN sorts as the largest float: it must never be the most confident."""
-    more = pl.concat([table((3, *unusable)), ITEMS])
-    result = ef.evaluate(more, CURVES, plan=plan).select(PLAIN)
-    expected = ef.evaluate(ITEMS, CURVES, plan=plan).select(PLAIN)
+    result = ef.evaluate(WITH_UNUSABLE, CURVES, by="case", plan=plan)
     assert result["n_missing"].unique().to_list() == [1]
-    assert_same(result.drop("n_missing"), expected.drop("n_missing"))
-    assert_same(more.select(CURVES), ITEMS.select(CURVES))
+    expected = ef.evaluate(ITEMS, CURVES, plan=plan).select(PLAIN).drop("n_missing")
+    for case in range(3):
+        assert_same(result.filter(case=case).select(expected.columns), expected)
+
+
+def test_an_unusable_item_does_not_move_expressions():
+    made = WITH_UNUSABLE.group_by("case").agg(CURVES).drop("case")
+    assert_same(made, pl.concat([ITEMS.select(CURVES)] * 3))
 
 
 def test_nothing_but_unusable_items():
@@ -190,54 +202,78 @@ TABLED = [
 ]
 
 
+def wide(found):
+    """The values by case and metric, of a row for each case."""
+    return {row.pop("case"): row for row in found.iter_rows(named=True)}
+
+
 def estimates(long):
-    return dict(long.select("metric", "estimate").iter_rows())
+    return wide(long.pivot("metric", index="case", values="estimate"))
 
 
 ROUTES = {
-    "select": lambda items, m: items.select(m).row(0, named=True),
-    "streaming": lambda items, m: items.lazy().select(m).collect().row(0, named=True),
-    "sorted": lambda items, m: estimates(ef.evaluate(items, m, plan="sorted")),
-    "levels": lambda items, m: estimates(ef.evaluate(items, m, plan="levels")),
-    "finish": lambda items, m: estimates(ef.finish(ef.partial(items, m))),
-    "merge": lambda items, m: estimates(
-        ef.finish(ef.merge(*(ef.partial(part, m) for part in (items[:2], items[2:]))))
+    "streaming": lambda items, m: wide(
+        items.lazy().group_by("case").agg(m).collect(engine="streaming")
     ),
-    "agg": lambda items, m: items.group_by("one").agg(m).drop("one").row(0, named=True),
-    "over": lambda items, m: items.select(each.over("one") for each in m).row(0, named=True),
+    "sorted": lambda items, m: estimates(ef.evaluate(items, m, by="case", plan="sorted")),
+    "levels": lambda items, m: estimates(ef.evaluate(items, m, by="case", plan="levels")),
+    "finish": lambda items, m: estimates(ef.finish(ef.partial(items, m, by="case"))),
+    "merge": lambda items, m: estimates(
+        ef.finish(ef.merge(*(ef.partial(items.gather_every(2, k), m, by="case") for k in (0, 1))))
+    ),
+    "agg": lambda items, m: wide(items.group_by("case").agg(m)),
+    "over": lambda items, m: wide(
+        items.select("case", *(each.over("case") for each in m)).unique("case")
+    ),
     "bootstrap": lambda items, m: estimates(
-        ef.evaluate(items, m, resample=ef.Bootstrap(cluster="participant_id", n=5))
+        ef.evaluate(items, m, by="case", resample=ef.Bootstrap(cluster="participant_id", n=5))
     ),
 }
+FILLED = [case for case, (items, _) in DEGENERATE.items() if len(items)]
 
 
-GROUPED = ("agg", "over", "bootstrap")  # no records make no group and no cluster
-CROSSED = [
-    (case, route)
-    for case in DEGENERATE
-    for route in ROUTES
-    if case != "no records" or route not in GROUPED
-]
-
-
-@pytest.mark.parametrize(("case", "route"), CROSSED)
-def test_degenerate_inputs(case, route):
-    items, expected = DEGENERATE[case]
-    found = ROUTES[route](items.with_columns(one=pl.lit(1)), TABLED)
-    assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-15)
-
-
-@pytest.mark.parametrize("weights", [[None] * 3, [-1.0] * 3, [LOST] * 3, [0.0] * 3])
 @pytest.mark.parametrize("route", ROUTES)
-def test_without_a_usable_weight_nothing_is_known(weights, route):
+def test_degenerate_inputs(route):
+    cases = pl.concat([DEGENERATE[case][0].with_columns(case=pl.lit(case)) for case in FILLED])
+    found = ROUTES[route](cases, TABLED)
+    for case in FILLED:
+        expected = DEGENERATE[case][1]
+        made = {name: found[case][name] for name in expected}
+        assert made == pytest.approx(expected, abs=1e-15), case
+
+
+def test_degenerate_inputs_without_groups():
+    for case, (items, expected) in DEGENERATE.items():
+        found = items.select(TABLED).row(0, named=True)
+        assert {name: found[name] for name in expected} == pytest.approx(expected, abs=1e-15), case
+    items, expected = DEGENERATE["no records"]
+    for found in (
+        ef.evaluate(items, TABLED, plan="sorted"),
+        ef.evaluate(items, TABLED, plan="levels"),
+        ef.finish(ef.partial(items, TABLED)),
+        ef.finish(ef.merge(*(ef.partial(items, TABLED) for _ in range(2)))),
+    ):
+        values = dict(found.select("metric", "estimate").iter_rows())
+        assert {name: values[name] for name in expected} == expected
+
+
+WEIGHTS = {"null": None, "negative": -1.0, "NaN": LOST, "zero": 0.0}
+
+
+@pytest.mark.parametrize("route", ROUTES)
+def test_without_a_usable_weight_nothing_is_known(route):
     """Rows that count 0 times are as if they were not there."""
-    items = table((1, 1.0, 0.5), (1, 0.5, 0.4), (2, None, 0.3)).with_columns(
-        weight=pl.Series(weights, dtype=pl.Float64), one=pl.lit(1)
-    )
-    found = ROUTES[route](items, [metric.bound.reweighted("weight") for metric in TABLED])
-    of_areas = NOTHING if weights == [0.0] * 3 else UNKNOWN
-    coverage = of_areas["aurc"]
-    assert found == of_areas | NO_POINT | {"risk_at_0.90": None, "coverage": coverage}
+    items = table((1, 1.0, 0.5), (1, 0.5, 0.4), (2, None, 0.3))
+    cases = [
+        items.with_columns(weight=pl.lit(weight, pl.Float64), case=pl.lit(case))
+        for case, weight in WEIGHTS.items()
+    ]
+    metrics = [metric.bound.reweighted("weight") for metric in TABLED]
+    found = ROUTES[route](pl.concat(cases), metrics)
+    for case in WEIGHTS:
+        of_areas = NOTHING if case == "zero" else UNKNOWN
+        expected = of_areas | NO_POINT | {"risk_at_0.90": None, "coverage": of_areas["aurc"]}
+        assert found[case] == expected, case
 
 
 def test_a_weight_of_0_takes_a_missing_confidence_away():

@@ -51,9 +51,10 @@ TABLES = {
 
 @pytest.mark.parametrize("name", TABLES)
 def test_every_table_goes_by_one_rule(name):
-    table = TABLES[name]
+    """Of each table two amounts, in turn."""
+    table, place = TABLES[name], [*TABLES].index(name)
     rows = GAPS if name == "gap_summary" else SCORED
-    for context in CHOICES:
+    for context in (CHOICES[place % 5], CHOICES[(place + 2) % 5]):
         found = table(rows, context=context)
         chosen = at_context(rows, context)
         alone = table(chosen.drop("context_count"))

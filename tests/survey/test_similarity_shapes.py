@@ -12,6 +12,7 @@ from evalframe import survey
 from evalframe.compat import dtef
 from evalframe.compat.dtef.scoring import SIMILARITIES as DTEF
 from evalframe.core.errors import ParameterError
+from evalframe.survey.similarity import lists
 from evalframe.survey.similarity.distances import (
     cosine_similarity,
     distribution_absolute_error,
@@ -101,7 +102,7 @@ def test_lists_arrays_and_numbers_of_other_types(measure):
     assert_frame_equal(mixed.select(measure()), expected)
 
 
-def many(rows=8_000, seed=0):
+def many(rows=800, seed=0):
     """Pairs of 1 to 9 options with nulls, zeros and different lengths among them."""
     rng = np.random.default_rng(seed)
     sizes = rng.integers(1, 10, rows)
@@ -123,14 +124,15 @@ def many(rows=8_000, seed=0):
         mode_agreement,
     ],
 )
-def test_all_ways_to_ask_give_the_same(measure, tmp_path):
+def test_all_ways_to_ask_give_the_same(measure, tmp_path, monkeypatch):
+    monkeypatch.setattr(lists, "_CELLS", 1 << 10)
     frame = pl.concat([many(seed=seed) for seed in range(3)], rechunk=False)
-    expected = pl.concat([part.select(measure()) for part in frame.iter_slices(1_000)])
+    expected = pl.concat([part.select(measure()) for part in frame.iter_slices(100)])
     name = expected.columns[0]
     assert_frame_equal(frame.select(measure()), expected)
     assert_frame_equal(frame.lazy().with_columns(measure()).collect().select(name), expected)
     assert_frame_equal(frame[5:-7].select(measure()), expected[5:-7])
-    frame.write_parquet(tmp_path / "pairs.parquet", row_group_size=3_000)
+    frame.write_parquet(tmp_path / "pairs.parquet", row_group_size=300)
     scan = pl.scan_parquet(tmp_path / "pairs.parquet")
     assert_frame_equal(scan.select(measure()).collect(engine="streaming"), expected)
     grouped = frame.with_row_index().group_by(pl.col("index") % 3, maintain_order=True)
@@ -141,18 +143,20 @@ def test_all_ways_to_ask_give_the_same(measure, tmp_path):
     )
 
 
-def test_arrays_in_many_parts():
+def test_arrays_in_many_parts(monkeypatch):
+    monkeypatch.setattr(lists, "_CELLS", 1 << 10)
     rng = np.random.default_rng(3)
-    lists = [rng.integers(1, 9, (600_000, 4)).astype(float) for _ in range(2)]
-    frame = pl.DataFrame(dict(zip(("predicted", "actual"), lists, strict=True)))
+    both = [rng.integers(1, 9, (6_000, 4)).astype(float) for _ in range(2)]
+    frame = pl.DataFrame(dict(zip(("predicted", "actual"), both, strict=True)))
     assert frame.schema["predicted"] == pl.Array(pl.Float64, 4)
     found = frame.select(total_variation_distance()).to_series().to_numpy()
-    p, t = (numbers / numbers.sum(axis=1, keepdims=True) for numbers in lists)
+    p, t = (numbers / numbers.sum(axis=1, keepdims=True) for numbers in both)
     np.testing.assert_allclose(found, np.abs(p - t).sum(axis=1) / 2, atol=1e-15)
 
 
-def test_a_list_of_very_many_options():
-    size = 300_000
+def test_a_list_of_very_many_options(monkeypatch):
+    monkeypatch.setattr(lists, "_CELLS", 1 << 10)
+    size = 30_000
     frame = pairs((list(range(1, size + 1)), [1] * size), ([1, 2], [2, 1]), (None, [1]))
     found = frame.select(total_variation_distance()).to_series().to_list()
     p, t = np.arange(1, size + 1) / (size * (size + 1) / 2), np.full(size, 1 / size)

@@ -22,14 +22,14 @@ def told(table, answers=()):
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("seed", [None, 1, 2])
-def test_every_shape_is_the_same_survey(shape, seed):
+def test_every_shape_is_the_same_survey(shape):
     table, answers = SHAPES[shape]
-    rows = table if seed is None else table.sample(fraction=1, shuffle=True, seed=seed)
-    found = distributions(rows, answers)
-    assert_frame_equal(found.select(SHOWN), distributions(SHAPES["lists"][0]).select(SHOWN))
-    assert dict(found.select("question_id", "options").rows()) == OPTIONS
-    assert as_survey(rows, answers=answers).distributions().height == 8
+    expected = distributions(SHAPES["lists"][0]).select(SHOWN)
+    for rows in (table, table.sample(fraction=1, shuffle=True, seed=1)):
+        found = distributions(rows, answers)
+        assert_frame_equal(found.select(SHOWN), expected)
+        assert dict(found.select("question_id", "options").rows()) == OPTIONS
+    assert as_survey(table, answers=answers).distributions().height == 8
 
 
 def test_what_is_guessed_is_told():

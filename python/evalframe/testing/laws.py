@@ -42,7 +42,7 @@ _COUNTED = ("estimate", "n", "n_missing")
 _SPREAD = ("estimate", "std_error", "lower", "upper", "n_clusters", "drop_rate")
 _TIMES, _UNIT = ":times", ":unit"
 _CLUSTERS = ":clusters"
-_WEIGHT, _COPY = ":weight", ":copy"
+_WEIGHT, _COPY, _PLACE, _DRAW = ":weight", ":copy", ":place", ":draw"
 _SETTLED = 1e-11
 """Values that order units are settled to 12 decimals."""
 
@@ -299,25 +299,31 @@ def replicates_copy_units(
         values = contraction.values(weights)
         roots = pool.states.forest.roots
         nodes = [root for root in roots if isinstance(root, Node)]
-        copied = [MetricExpr.of(_copied(node, pool.states)) for node in nodes]
+        copied = [
+            MetricExpr.of(replace(_copied(node, pool.states), name=str(metric)))
+            for metric, node in enumerate(nodes)
+        ]
+        times = pl.Series(_TIMES, np.asarray(weights).astype(int).T.tolist())
+        drawn = []
         for place, number in enumerate(pool.groups):
             group = marked
             if keys.inner:
                 group = marked.join(groups[[number]], on=keys.inner, how="semi", nulls_equal=True)
-            ids = group[_CLUSTERS].unique().sort()
-            for draw in range(len(values[0])):
-                times = np.asarray(weights)[draw].astype(int)
-                copies = group.join(pl.DataFrame({_CLUSTERS: ids, _TIMES: times}), on=_CLUSTERS)
-                numbered = copies.with_columns(pl.int_ranges(_TIMES).alias(_COPY))
-                drawn = numbered.explode(_COPY, empty_as_null=False)
-                for metric, expr in enumerate(copied):
-                    expected, value = drawn.select(expr).item(), values[metric, draw, place]
-                    expected = float("nan") if expected is None else expected
-                    if not np.isclose(value, expected, rtol=rtol, atol=rtol, equal_nan=True):
-                        raise AssertionError(
-                            f"replicates copy units: {bounds[metric].name!r} is {expected!r} of "
-                            f"copied rows, but {value!r} in replicate {draw} of group {place}"
-                        )
+            ids = group.select(pl.col(_CLUSTERS).unique().sort(), times)
+            counts = ids.with_columns(pl.int_ranges(pl.lit(len(weights))).alias(_DRAW))
+            copies = group.join(counts.explode(_TIMES, _DRAW), on=_CLUSTERS).with_columns(
+                pl.int_ranges(_TIMES).alias(_COPY), pl.lit(place).alias(_PLACE)
+            )
+            drawn.append(copies.explode(_COPY, empty_as_null=False))
+        of_copies = evaluate(pl.concat(drawn), copied, by=[_PLACE, _DRAW])
+        shown = of_copies.select("metric", _DRAW, _PLACE, pl.col("estimate").fill_null(np.nan))
+        for metric, draw, place, expected in shown.iter_rows():
+            value = values[int(metric), draw, place]
+            if not np.isclose(value, expected, rtol=rtol, atol=rtol, equal_nan=True):
+                raise AssertionError(
+                    f"replicates copy units: {bounds[int(metric)].name!r} is {expected!r} of "
+                    f"copied rows, but {value!r} in replicate {draw} of group {place}"
+                )
 
 
 def _copied(node: Node, states: States[pl.DataFrame]) -> Per:

@@ -2,6 +2,7 @@
 
 import json
 from datetime import UTC, datetime
+from functools import partial
 
 import polars as pl
 import pytest
@@ -19,6 +20,9 @@ from evalframe.core.errors import (
 from evalframe.selective.total_score import ITEM_NAMES
 
 MSP = ("token_msp",)
+
+quick = partial(RunSettings, variants=MSP, coverage_grid=(0.5, 0.6, 0.8), n=0)
+"""Few metrics, and nothing resampled."""
 
 
 def entry(participant, *, off=0, predicted=8, **signals):
@@ -51,7 +55,7 @@ def estimates(evaluation, number=0):
 def test_two_participants_by_hand():
     # Of 16 items: 8 right at .9, then 4 off by 3 (loss 1) at .5, then 4 abstentions.
     one = run(entry(1, token_msp=0.9), entry(2, off=3, predicted=4), failed(3))
-    evaluation = evaluate_runs(one, settings=RunSettings(variants=MSP, n=0))
+    evaluation = evaluate_runs(one, settings=quick())
     found = estimates(evaluation)
     assert found["coverage"] == 0.75
     assert found["aurc"] == pytest.approx(0.25 * (1 / 3) / 2)
@@ -76,7 +80,7 @@ def test_two_runs_over_those_who_succeeded_in_both():
     right = run(entry(2), failed(3), entry(4), entry(5))
     with pytest.raises(InputError, match="1 are in the first only, 1 in the second only"):
         evaluate_runs(left, right, settings=RunSettings(n=0))
-    settings = RunSettings(variants=MSP, n=20, intersection_only=True, rules="reference")
+    settings = quick(n=20, intersection_only=True, rules="reference")
     evaluation = evaluate_runs(left, right, settings=settings)
     assert evaluation.population.analysed.to_list() == [2]
     assert estimates(evaluation, 0)["aurc"] == 1.0
@@ -100,10 +104,10 @@ def test_two_runs_over_those_who_succeeded_in_both():
 def test_nobody_in_both():
     runs = run(entry(1), failed(2)), run(failed(1), entry(2))
     with pytest.raises(InputError, match="no participant succeeded in both runs"):
-        evaluate_runs(*runs, settings=RunSettings(variants=MSP, n=10))
+        evaluate_runs(*runs, settings=quick(n=10))
     nothing = {"delta": None, "ci95": [0.0, 0.0]}
     for n in (0, 10):
-        settings = RunSettings(variants=MSP, n=n, rules="reference")
+        settings = quick(n=n, rules="reference")
         deltas = evaluation_artifact(evaluate_runs(*runs, settings=settings))["comparison"][
             "deltas"
         ]
@@ -114,7 +118,7 @@ def test_deltas_without_resampling():
     runs = run(entry(1), entry(2)), run(entry(1, off=3), entry(2))
     found = {}
     for rules in ("documented", "reference"):
-        settings = RunSettings(variants=MSP, n=0, rules=rules)
+        settings = quick(rules=rules)
         evaluation = evaluate_runs(*runs, settings=settings)
         document = evaluation_artifact(evaluation)
         assert document["confidence_variants"]["token_msp"]["input_0"]["bootstrap"] == {}
@@ -131,7 +135,7 @@ def test_abstained_items_need_their_signals_by_the_reference_only():
         one["item_signals"][name] = {"token_msp": None, "llm_evidence_count": 1}
     made = {}
     for rules in ("documented", "reference"):
-        settings = RunSettings(variants=MSP, n=0, rules=rules)
+        settings = quick(rules=rules)
         try:
             made[rules] = estimates(evaluate_runs(run(one), settings=settings))["coverage"]
         except ContractError as error:
@@ -142,16 +146,16 @@ def test_abstained_items_need_their_signals_by_the_reference_only():
 
 def test_who_is_not_evaluated_needs_signals_by_the_reference_only():
     runs = run(entry(1), entry(2, token_msp=None)), run(entry(1), failed(2))
-    evaluate_runs(*runs, settings=RunSettings(variants=MSP, n=0))
+    evaluate_runs(*runs, settings=quick())
     with pytest.raises(ContractError, match=r"token_msp is present, .* in 8 of 16 rows"):
-        evaluate_runs(*runs, settings=RunSettings(variants=MSP, n=0, rules="reference"))
+        evaluate_runs(*runs, settings=quick(rules="reference"))
 
 
 def test_evidence_is_counted_in_any_case_by_the_reference_only():
     one = run(entry(1, llm_evidence_count=None))
-    evaluate_runs(one, settings=RunSettings(variants=MSP, n=0))
+    evaluate_runs(one, settings=quick())
     with pytest.raises(ContractError, match="llm_evidence_count is present, for llm"):
-        evaluate_runs(one, settings=RunSettings(variants=MSP, n=0, rules="reference"))
+        evaluate_runs(one, settings=quick(rules="reference"))
     assert RunSettings(variants=MSP).signals() == ["token_msp"]
     assert RunSettings(variants=MSP, rules="reference").signals() == [
         "llm_evidence_count",
@@ -165,7 +169,7 @@ def test_coverages_to_two_decimals():
         ParameterError, match=r"two coverages of the grid are 0\.25 to two decimals"
     ):
         RunSettings(coverage_grid=grid)
-    settings = RunSettings(variants=MSP, coverage_grid=grid, n=0, rules="reference")
+    settings = quick(coverage_grid=grid, rules="reference")
     document = evaluation_artifact(evaluate_runs(run(entry(1)), settings=settings))
     risks = document["confidence_variants"]["token_msp"]["mae_at_coverage"]
     assert {key: risk["requested"] for key, risk in risks.items()} == {"0.25": 0.2549, "0.50": 0.5}
@@ -174,8 +178,8 @@ def test_coverages_to_two_decimals():
 def test_infinite_thresholds(tmp_path):
     one = run(entry(1, llm_evidence_count=float("inf")))
     with pytest.raises(ContractError, match="llm_evidence_count is finite"):
-        evaluate_runs(one, settings=RunSettings(variants=("llm",), n=0))
-    settings = RunSettings(variants=("llm",), n=0, rules="reference")
+        evaluate_runs(one, settings=quick(variants=("llm",)))
+    settings = quick(variants=("llm",), rules="reference")
     document = evaluation_artifact(evaluate_runs(one, settings=settings))
     path = tmp_path / "out.json"
     with pytest.raises(OutputError, match="holds an infinite number"):
@@ -249,7 +253,7 @@ def test_a_run_that_attempted_nobody():
 
 def test_failed_participants_of_two_runs_are_counted_in_the_overlap():
     left, right = run(entry(1), failed(2), failed(3)), run(entry(1), entry(2), failed(4))
-    settings = RunSettings(variants=MSP, n=0, intersection_only=True)
+    settings = quick(intersection_only=True)
     comparison = evaluation_artifact(evaluate_runs(left, right, settings=settings))["comparison"]
     assert comparison["participants_left_only"] == comparison["participants_right_only"] == 1
     assert comparison["participants_failed_left"] == 1, "2 is in both runs, 3 is not"
@@ -263,7 +267,7 @@ def test_a_calibration_over_a_feature_that_no_item_has():
     one = run(entry(1), entry(2), signals=("token_mspp", "llm_evidence_count"))
     with pytest.raises(InputError, match=r"no item has the feature 'token_mspp'.*'token_msp'"):
         evaluate_runs(one, settings=RunSettings(variants=("calibrated",)), calibration=artifact)
-    settings = RunSettings(variants=("calibrated",), n=0, rules="reference")
+    settings = quick(variants=("calibrated",), rules="reference")
     with pytest.warns(RunWarning, match=r"'token_mspp'; the original's default, 0\.0"):
         made = evaluate_runs(one, settings=settings, calibration=artifact)
     assert made.curves["threshold"].to_list() == [0.5]
@@ -273,12 +277,12 @@ def test_a_calibration_of_another_confidence():
     model = {"x_thresholds": [0.0, 1.0], "y_thresholds": [0.2, 0.9]}
     artifact = {"method": "isotonic", "features": ["token_msp"], "model": model}
     one = run(entry(1), entry(2))
-    own = RunSettings(variants=("calibrated:token_msp",), n=0)
+    own = quick(variants=("calibrated:token_msp",))
     assert evaluate_runs(one, settings=own, calibration=artifact).curves["threshold"].item() == 0.55
-    other = RunSettings(variants=("calibrated:llm",), n=0)
+    other = quick(variants=("calibrated:llm",))
     with pytest.raises(InputError, match="trained on 'token_msp', and maps 'llm' here"):
         evaluate_runs(one, settings=other, calibration=artifact)
-    other = RunSettings(variants=("calibrated:llm",), n=0, rules="reference")
+    other = quick(variants=("calibrated:llm",), rules="reference")
     with pytest.warns(RunWarning, match="trained on 'token_msp'"):
         made = evaluate_runs(one, settings=other, calibration=artifact)
     assert made.curves["threshold"].item() == pytest.approx(0.9)
@@ -287,7 +291,7 @@ def test_a_calibration_of_another_confidence():
 def test_an_unlabelled_abstention_is_fine():
     one = entry(1, predicted=2)
     one["ground_truth_items"] = {**one["ground_truth_items"], "Moving": None}
-    found = estimates(evaluate_runs(run(one), settings=RunSettings(variants=MSP, n=0)))
+    found = estimates(evaluate_runs(run(one), settings=quick()))
     assert found["coverage"] == 0.25
 
 
@@ -298,7 +302,7 @@ def test_progress_is_told_of_every_resampling():
         told.append((done, total))
 
     runs = run(entry(1), entry(2)), run(entry(1), entry(2, off=1))
-    settings = RunSettings(variants=MSP, n=10)
+    settings = quick(n=10)
     evaluate_runs(runs[0], settings=settings, progress=progress)
     alone = len(told)
     assert told[-1] == (10, 10)
@@ -307,7 +311,7 @@ def test_progress_is_told_of_every_resampling():
 
 
 def test_the_document_of_a_run_in_memory():
-    evaluation = evaluate_runs(run(entry(1)), settings=RunSettings(variants=MSP, n=0))
+    evaluation = evaluate_runs(run(entry(1)), settings=quick())
     moment = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
     document = evaluation_artifact(evaluation, created_at=moment)
     assert document["created_at"] == "2026-01-02T03:04:05.000000Z"
@@ -323,7 +327,7 @@ def test_a_calibration_is_taken_in_every_form(tmp_path):
     artifact = {"method": "temperature_scaling", "temperature": 2.0}
     path = tmp_path / "c.json"
     path.write_text(json.dumps(artifact))
-    settings = RunSettings(variants=("calibrated:token_msp",), n=0)
+    settings = quick(variants=("calibrated:token_msp",))
     one = run(entry(1, token_msp=0.9), entry(2, off=3))
     for calibration in (artifact, path, str(path), read_calibration(artifact)):
         made = evaluate_runs(one, settings=settings, calibration=calibration)

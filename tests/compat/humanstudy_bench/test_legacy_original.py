@@ -64,11 +64,17 @@ def test_sizes_as_the_original_reads_them(report, independent, sizes):
     assert [*said.item().values()] == [None, *sizes]
 
 
-def fields(**columns):
-    """The fields of one test: columns `x` of the human side, `x_agent` of the other."""
-    human = ("stat", "n1", "n2", "n", "k", "p0", "a", "b", "c", "d", "report", "independent")
-    row = {f"{name}_human" if name in human else name: value for name, value in columns.items()}
-    return humanstudy_bench.replication_fields(pl.DataFrame([row])).row(0, named=True)
+HUMAN = ("stat", "n1", "n2", "n", "k", "p0", "a", "b", "c", "d", "report", "independent")
+
+
+def fields(tests):
+    """The fields of tests: columns `x` of the human side, `x_agent` of the other."""
+    rows = [
+        {f"{name}_human" if name in HUMAN else name: value for name, value in columns.items()}
+        for columns in tests
+    ]
+    table = pl.DataFrame(rows, infer_schema_length=None, strict=False)
+    return humanstudy_bench.replication_fields(table).rows(named=True)
 
 
 AGENT = {"stat_agent": 1.5, "n1_agent": 20, "n2_agent": 20}
@@ -183,36 +189,36 @@ DERIVED = [
 ]
 
 
-@pytest.mark.parametrize(("given", "wanted"), DERIVED)
-def test_fields_as_the_original_derives_them(given, wanted):
-    made = fields(**given)
-    for name, value in wanted.items():
-        close = value if value is None else pytest.approx(value, rel=1e-12, abs=1e-15)
-        assert made[name] == close, name
+def test_fields_as_the_original_derives_them():
+    found = fields([given for given, _ in DERIVED])
+    for made, (given, wanted) in zip(found, DERIVED, strict=True):
+        for name, value in wanted.items():
+            close = value if value is None else pytest.approx(value, rel=1e-12, abs=1e-15)
+            assert made[name] == close, (name, given)
 
 
-@pytest.mark.parametrize(
-    ("expected", "direction", "p"),
-    [
-        ("positive", 1, 0.025095234020724222),
-        ("greater", -1, 0.025095234020724222),
-        ("pos", 1, 0.050190468041448444),
-        ("Positive", 1, 0.050190468041448444),
-        ("<", -1, 0.9749047659792758),
-        ("any", -1, 0.050190468041448444),
-        ("", 0, 0.050190468041448444),
-        (None, 1, 0.025095234020724222),
-    ],
-)
-def test_words_of_directions(expected, direction, p):
+WORDS = [
+    ("positive", 1, 0.025095234020724222),
+    ("greater", -1, 0.025095234020724222),
+    ("pos", 1, 0.050190468041448444),
+    ("Positive", 1, 0.050190468041448444),
+    ("<", -1, 0.9749047659792758),
+    ("any", -1, 0.050190468041448444),
+    ("", 0, 0.050190468041448444),
+    (None, 1, 0.025095234020724222),
+]
+
+
+def test_words_of_directions():
     """Of t tests, the agent's without a statistic."""
     tests = pl.DataFrame(
-        {"test_type": ["t-test"], "stat_human": [2.0], "n1_human": [30], "n2_human": [30]}
-    ).with_columns(expected_direction=pl.lit(expected, pl.String))
-    made = humanstudy_bench.replication_fields(tests).row(0, named=True)
-    assert made["p_value_human"] == pytest.approx(p, rel=1e-12)
-    assert (made["direction_human"], made["direction_agent"]) == (1, direction)
-    assert made["direction_match"] is (direction == 1)
+        {"test_type": "t-test", "expected_direction": [expected for expected, *_ in WORDS]}
+    ).with_columns(stat_human=2.0, n1_human=30, n2_human=30)
+    found = humanstudy_bench.replication_fields(tests).rows(named=True)
+    for made, (expected, direction, p) in zip(found, WORDS, strict=True):
+        assert made["p_value_human"] == pytest.approx(p, rel=1e-12), expected
+        directions = (made["direction_human"], made["direction_agent"], made["direction_match"])
+        assert directions == (1, direction, direction == 1), expected
 
 
 @pytest.mark.parametrize(
