@@ -1,7 +1,7 @@
 """Published programs: their files, their artifacts, and their numbers where they differ from ours.
 
 One package per program. Each function has the name and the arguments of the documented function
-that it stands in for. Only `jobs` imports this room.
+that it stands in for. Only `jobs` imports this package.
 """
 
 import importlib

@@ -285,6 +285,9 @@ def validate(
         examples: Number of invalid rows that an error shows for each rule.
         counts: Result of `contract.query(frame)`, if it was collected with other queries.
 
+    Returns:
+        What was found, a `Report`: the counts, the broken rules, and the accepted rows, lazily.
+
     Raises:
         MissingColumnsError: A required column is missing.
         ContractError: Types are wrong, there are no rows, or (unless quarantined) rows break rules.

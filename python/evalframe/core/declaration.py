@@ -177,8 +177,8 @@ def _ascends(range: Any) -> bool:
 
 def metric_docstring(metric: Metric) -> str:
     """Complete an author's docstring by the facts of the declaration."""
-    body, sections = _sections(inspect.getdoc(metric.define) or f"Metric `{metric.name}`.")
-    written = _entries(sections.pop("Args", ""))
+    body, parts = sections(inspect.getdoc(metric.define) or f"Metric `{metric.name}`.")
+    written = entries(parts.pop("Args", ""))
     arguments = {name: _role(metric, name) for name in metric.roles} | {WEIGHT: _WEIGHT}
     arguments |= {
         name: _standard(_PARAMETERS, name, metric.params, "Parameter of the metric.")
@@ -190,10 +190,9 @@ def metric_docstring(metric: Metric) -> str:
     ]
     undefined = _UNDEFINED.get(metric.family, {})
     null = next((text for role, text in undefined.items() if role in metric.roles), "")
-    returned = f"{_facts(metric)} {_capitalised(sections.pop('Returns', null))}"
-    sections = {"Args": "\n".join(args), "Returns": _wrapped(returned, hanging=0), **sections}
-    parts = [body, *(f"{title}:\n{text.rstrip()}" for title, text in sections.items())]
-    return "\n\n".join(parts) + "\n"
+    returned = f"{_facts(metric)} {_capitalised(parts.pop('Returns', null))}"
+    known = {"Args": "\n".join(args), "Returns": _wrapped(returned, hanging=0)}
+    return joined(body, known | parts)
 
 
 def _role(metric: Metric, name: str) -> str:
@@ -223,17 +222,23 @@ def _facts(metric: Metric) -> str:
 
 def _capitalised(returned: str) -> str:
     """The author's text on the result, without the dtype, as a sentence."""
-    text = re.sub(r"^Float64( in [\[(][^])]*[\])])?[.,;]? *", "", returned.strip())
+    text = re.sub(r"^Float64( in [\[(][^])]*[\])])?[.,:;]? *", "", returned.strip())
     return text[:1].upper() + text[1:]
 
 
-def _sections(docstring: str) -> tuple[str, dict[str, str]]:
+def joined(body: str, sections: Mapping[str, str]) -> str:
+    """The docstring of a text and its sections by title."""
+    parts = [body, *(f"{title}:\n{text.rstrip()}" for title, text in sections.items())]
+    return "\n\n".join(parts) + "\n"
+
+
+def sections(docstring: str) -> tuple[str, dict[str, str]]:
     """The text before the first section, and the sections by title."""
     body, *parts = _SECTION.split(docstring)
     return body.rstrip(), dict(zip(parts[::2], parts[1::2], strict=True))
 
 
-def _entries(text: str) -> dict[str, str]:
+def entries(text: str) -> dict[str, str]:
     """The entries of an `Args` section as written, by name."""
     entries = re.split(r"^(?=    \w)", text.rstrip(), flags=re.MULTILINE)
     return {e.strip().partition(":")[0]: e.rstrip() for e in entries if e.strip()}

@@ -146,7 +146,14 @@ class MissingExtraError(EvalframeError, ImportError):
 
 
 class RunWarning(UserWarning):
-    """A run document is read, but may not say what was meant."""
+    """Files of another program are read, but may not say what was meant.
+
+    Examples:
+        >>> import warnings
+        >>> from evalframe.compat.ai_psychiatrist import RunWarning
+        >>> warnings.simplefilter("error", RunWarning)  # stop at such files
+        >>> warnings.simplefilter("default", RunWarning)
+    """
 
 
 @contextmanager

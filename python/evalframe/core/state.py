@@ -114,11 +114,12 @@ class Axis:
     Examples:
         The area under the Lorenz curve of losses, by trapezoids over the people that bear them:
 
+        >>> import polars as pl, evalframe as ef
         >>> loss, weight = pl.col("loss"), pl.col("weight")
-        >>> axis = Axis(
+        >>> axis = ef.Axis(
         ...     level=loss,
         ...     sums={"mass": weight, "loss": weight * loss},
-        ...     terms={"lorenz": own.mass * (at.loss + before.loss) / 2},
+        ...     terms={"lorenz": ef.own.mass * (ef.at.loss + ef.before.loss) / 2},
         ... )
         >>> list(axis.results)
         ['lorenz']
@@ -163,15 +164,16 @@ class State:
     Examples:
         The rows that a metric adds up, and what becomes of their totals:
 
+        >>> import polars as pl, evalframe as ef
+        >>> from types import SimpleNamespace
         >>> loss, weight = pl.col("loss"), pl.col("weight")
-        >>> mean_loss = State(
+        >>> mean_loss = ef.State(
         ...     sums={"mass": weight, "loss": weight * loss},
-        ...     finish=lambda t: ratio(t.loss, t.mass),
+        ...     finish=lambda t: ef.ratio(t.loss, t.mass),
         ... )
-        >>> totals = Totals({name: pl.col(name).sum() for name in ("mass", "loss")})
-        >>> pl.DataFrame({"mass": [1, 1], "loss": [0.5, 0.25]}).select(
-        ...     mean_loss.finish(totals)
-        ... ).item()
+        >>> totals = SimpleNamespace(mass=pl.col("mass").sum(), loss=pl.col("loss").sum())
+        >>> sums = pl.DataFrame({"mass": [1, 1], "loss": [0.5, 0.25]})
+        >>> sums.select(mean_loss.finish(totals)).item()
         0.375
     """
 
@@ -198,6 +200,8 @@ def ratio(numerator: pl.Expr, denominator: pl.Expr) -> pl.Expr:
         Float64, null where the denominator is 0 or either is null.
 
     Examples:
+        >>> import polars as pl
+        >>> from evalframe import ratio
         >>> pl.DataFrame({"a": [1.0, 0.0], "b": [2.0, 0.0]}).select(ratio(pl.col("a"), pl.col("b")))
         shape: (2, 1)
         ┌──────┐

@@ -45,8 +45,12 @@ def instances_contract(
         negative: Documents without it: lists of texts.
         positive_wrong: Documents with the fake answer: lists of texts, null for other data.
 
+    Returns:
+        The contract, for `ef.validate`; its `key` are the columns that identify a row.
+
     Examples:
-        >>> contract = instances_contract()
+        >>> import evalframe as ef
+        >>> contract = ef.rag.instances_contract()
         >>> [column.name for column in contract.columns], contract.key
         (['dataset', 'id', 'query', 'answers'], ('dataset', 'id'))
     """
@@ -102,8 +106,12 @@ def responses_contract(
         factlabel: 1 if an error was flagged, else 0, or null.
         by: Further columns that distinguish runs; null is a value like any other.
 
+    Returns:
+        The contract, for `ef.validate`; its `key` are the columns that identify a row.
+
     Examples:
-        >>> contract = responses_contract(correct_passage_rate=None, by="temperature")
+        >>> import evalframe as ef
+        >>> contract = ef.rag.responses_contract(correct_passage_rate=None, by="temperature")
         >>> contract.key
         ('model', 'dataset', 'noise_rate', 'passage_num', 'temperature', 'id')
     """

@@ -68,14 +68,16 @@ def replication_contract(
 
     Args:
         model: Column of the model; None for a table of one model, or of humans alone.
-        sub_study_id: Column of the part of the study, which can be null; None for a table
-            without it.
+        sub_study_id: Column of the part of the study, null or not; None for a table without it.
         test_id: Column of the test within its finding; None for a table of one test each.
         by: Additional columns that identify a run; null is a value like any other.
 
+    Returns:
+        The contract, for `ef.validate`; its `key` are the columns that identify a row.
+
     Examples:
-        >>> contract = replication_contract(sub_study_id=None, by="temperature")
-        >>> contract.key
+        >>> import evalframe as ef
+        >>> ef.replication.replication_contract(sub_study_id=None, by="temperature").key
         ('model', 'study_id', 'finding_id', 'test_id', 'temperature')
     """
     extra = (by,) if isinstance(by, str) else tuple(by)
@@ -125,13 +127,16 @@ def responses_contract(
         condition: Column of the condition, null for tests of a single sample; None for
             a table without it.
         value: Column of the measure, null without an answer.
-        value_2: Column of the second of paired or correlated measures; None for a table
-            without it.
+        value_2: Column of the second of paired or correlated measures, or None.
         weight: Column of the number of times that a participant is included: whole numbers from 0.
         by: Additional columns that identify a run; null is a value like any other.
 
+    Returns:
+        The contract, for `ef.validate`; its `key` are the columns that identify a row.
+
     Examples:
-        >>> responses_contract(model=None, test_id=None).key
+        >>> import evalframe as ef
+        >>> ef.replication.responses_contract(model=None, test_id=None).key
         ('study_id', 'sub_study_id', 'finding_id', 'participant_id', 'condition')
     """
     extra = (by,) if isinstance(by, str) else tuple(by)
@@ -162,8 +167,12 @@ def designs_contract(
         sub_study_id: As in `replication_contract`.
         test_id: As in `replication_contract`.
 
+    Returns:
+        The contract, for `ef.validate`; its `key` are the columns that identify a row.
+
     Examples:
-        >>> [rule.name for rule in designs_contract().rules][4:6]
+        >>> import evalframe as ef
+        >>> [rule.name for rule in ef.replication.designs_contract().rules][4:6]
         ['two samples have two conditions', 'several samples have two conditions or more']
     """
     kind = kind_of_design("test_type")
@@ -266,8 +275,9 @@ def missing_tests(tests: Frame, *, model: str = "model") -> pl.LazyFrame:
         MissingColumnsError: The column of the model or `study_id` is missing.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame({"model": ["a", "a", "b"], "study_id": ["s1", "s2", "s1"]})
-        >>> missing_tests(tests).rows()
+        >>> ef.replication.missing_tests(tests).rows()
         [('b', 's2')]
     """
     table = lazy(tests)

@@ -95,7 +95,7 @@ def sample_designs() -> pl.DataFrame:
         `study_id, sub_study_id, finding_id, test_id, test_type, samples, conditions, categories,
         p0, null_value`, in the order of the studies; the domain is in `sample_tests`.
 
-    Example:
+    Examples:
         >>> sample_designs().select("test_id", "conditions").row(0)
         ('patience', ['lit', 'dim'])
     """
@@ -133,7 +133,7 @@ def sample_participants(*, seed: int = 0) -> pl.DataFrame:
         `model, study_id, sub_study_id, finding_id, test_id, participant_id, condition, value,
         value_2`, in the order of models, tests and participants.
 
-    Example:
+    Examples:
         >>> len(sample_participants())
         5400
     """
@@ -226,7 +226,7 @@ def sample_tests(*, seed: int = 0) -> pl.DataFrame:
         `prior_odds_human` (10; 0.1 for findings of no effect), `prior_odds_agent` (1), then the
         statistics of both sides. Sorted by model, in the order of the studies.
 
-    Example:
+    Examples:
         >>> sample_tests().select("model", "test_id", "stat_human", "stat_agent").row(0)
         ('harbor-7b', 'patience', 1.7404, -0.9791)
     """
@@ -267,7 +267,7 @@ def sample_files(*, seed: int = 0) -> list[SampleFile]:
     Args:
         seed: Non-negative integer.
 
-    Example:
+    Examples:
         >>> sample_files()[0].name
         'replication_tests.parquet'
     """

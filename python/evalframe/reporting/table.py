@@ -58,7 +58,7 @@ def render(
     Raises:
         ParameterError: `digits` below 0, `limit` below 2, or `level` not between 0 and 1.
 
-    Example:
+    Examples:
         >>> rows = {"metric": ["coverage", "aurc"], "estimate": [0.75, None], "n": [1200, 0]}
         >>> ends = {"lower": [0.5, None], "upper": [1.0, None]}
         >>> print(render(pl.DataFrame({"model": ["a", "a"], **rows, **ends}), level=0.95))

@@ -100,6 +100,9 @@ def select_variants(text: str) -> list[str]:
         text: `default` is `llm` and `total_evidence`, `all` the 13 that need no calibration and are
             not combined, sorted; otherwise names between commas, without blanks.
 
+    Returns:
+        The names, in their order; those of `all` sorted.
+
     Raises:
         EvalframeError: A name is unknown, malformed or given twice.
 
@@ -179,6 +182,9 @@ def signals_contract(
         calibration: As for `confidence`.
         where: As for `check_signals`.
         shown: More columns to show in messages, which identify a row.
+
+    Returns:
+        The contract, for `ef.validate`. It has a rule for each signal, and no key.
 
     Examples:
         >>> import evalframe as ef

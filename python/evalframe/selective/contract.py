@@ -57,8 +57,12 @@ def items_contract(
         probability: True if confidences must lie in [0, 1], as for calibration errors and
             calibrators. Areas rank by any score.
 
+    Returns:
+        The contract, for `ef.validate`; its `key` are the columns that identify a row.
+
     Examples:
-        >>> items_contract(confidence="token_msp", by="model").key
+        >>> import evalframe as ef
+        >>> ef.selective.items_contract(confidence="token_msp", by="model").key
         ('model', 'participant_id', 'item')
     """
     by, confidence = _names(by), _names(confidence)
@@ -129,6 +133,9 @@ def binary_contract(
         label: Column of the true class.
         positive: The positive class.
         negative: The negative class.
+
+    Returns:
+        The contract, for `ef.validate`. It has no key.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -88,6 +88,8 @@ def baseline(
         dtef-app 52d79c0, `generateBaselines`. The prior round is this package's own.
 
     Examples:
+        >>> import polars as pl
+        >>> from evalframe.survey import baseline
         >>> answers = {"sample_size": [100, 300], "actual": [[0.2, 0.8], [0.4, 0.6]]}
         >>> survey = pl.DataFrame({"question_id": ["q"] * 2, "segment_id": ["a", "b"], **answers})
         >>> baseline(survey, "marginal").select("predicted", pl.col("score").round(3)).row(0)

@@ -52,6 +52,8 @@ def at_context(scored: Frame, context: Context = "highest", *, by: By = None) ->
         ParameterError: `context` is not valid, or no row has that number.
 
     Examples:
+        >>> import polars as pl
+        >>> from evalframe.survey import at_context
         >>> scores = {"context_count": [0, 5], "score": [0.1, 0.5]}
         >>> scored = pl.DataFrame({"model": "a", "segment_id": "gender:male", **scores})
         >>> at_context(scored)["score"].to_list(), at_context(scored, "lowest")["score"].to_list()

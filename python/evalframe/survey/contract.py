@@ -46,11 +46,15 @@ def survey_contract(
         unit: `"share"` for fractions or `"percent"`.
         sample_size: Respondents, a whole number; null if unknown. None for a table without it.
 
+    Returns:
+        The contract, for `ef.validate`; its `key` are the columns that identify a row.
+
     Raises:
         ParameterError: An unknown unit.
 
     Examples:
-        >>> survey_contract(round=None, share="percent", unit="percent").key
+        >>> import evalframe as ef
+        >>> ef.survey.survey_contract(round=None, share="percent", unit="percent").key
         ('segment_id', 'question_id', 'option_index')
     """
     if unit not in ("share", "percent"):
@@ -108,8 +112,12 @@ def distributions_contract(
         n_options: Number of options; None for a table without it.
         sample_size: Respondents, a whole number; null if unknown. None for a table without it.
 
+    Returns:
+        The contract, for `ef.validate`; its `key` are the columns that identify a row.
+
     Examples:
-        >>> [rule.name for rule in distributions_contract(sample_size=None).rules]
+        >>> import evalframe as ef
+        >>> [rule.name for rule in ef.survey.distributions_contract(sample_size=None).rules]
         ['actual has numbers only', 'actual is not negative', 'actual sums to 1 or to 100',
          'a question has the same options in all segments']
     """
@@ -178,8 +186,12 @@ def predictions_contract(
         weight: Weight of each row, 0 or more.
         by: Further columns that distinguish runs; null is a value like any other.
 
+    Returns:
+        The contract, for `ef.validate`; its `key` are the columns that identify a row.
+
     Examples:
-        >>> predictions_contract(context_count="context_count", by="temperature").key
+        >>> import evalframe as ef
+        >>> ef.survey.predictions_contract(context_count="context_count", by="temperature").key
         ('model', 'round', 'segment_id', 'question_id', 'context_count', 'temperature')
     """
     extra = (by,) if isinstance(by, str) else tuple(by)

@@ -48,8 +48,9 @@ def noise_ceiling(
         dtef-app 52d79c0, `computeNoiseFloor`; its text calls it the sampling noise ceiling.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> pairs = pl.DataFrame({"n_options": [4, 4], "sample_size": [50, 1000]})
-        >>> pairs.select(noise_ceiling().round(3)).to_series().to_list()
+        >>> pairs.select(ef.survey.noise_ceiling().round(3)).to_series().to_list()
         [0.896, 0.977]
     """
     k, n = as_expr(n_options), as_expr(sample_size)
@@ -74,8 +75,9 @@ def minimum_sample_size(
         ParameterError: An argument lies outside its domain.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> questions = pl.DataFrame({"n_options": [2, 5]})
-        >>> questions.select(minimum_sample_size(ceiling=0.9)).to_series().to_list()
+        >>> questions.select(ef.survey.minimum_sample_size(ceiling=0.9)).to_series().to_list()
         [19, 73]
     """
     factor = _factor(samples)
@@ -101,8 +103,9 @@ def normalised_score(
         the ceiling is not above the uniform score.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> scores = {"score": [0.75, 0.7], "uniform": [0.5, 0.6], "noise_ceiling": [1.0, 0.6]}
-        >>> pl.DataFrame(scores).select(normalised_score()).to_series().to_list()
+        >>> pl.DataFrame(scores).select(ef.survey.normalised_score()).to_series().to_list()
         [0.5, None]
     """
     value, low, high = (as_expr(each).cast(pl.Float64) for each in (score, uniform, ceiling))

@@ -109,9 +109,10 @@ def permutation_baseline(
         LazyFrame.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> answers = {"segment_id": ["a", "b"], "actual": [[1.0, 0.0], [0.0, 1.0]]}
         >>> survey = pl.DataFrame({"question_id": ["q", "q"], **answers})
-        >>> permutation_baseline(survey).select("lower", "upper", "expected").row(0)
+        >>> ef.survey.permutation_baseline(survey).select("lower", "upper", "expected").row(0)
         (0.0, 1.0, 0.5)
     """
     value = metric_expression(metric, "predicted", "actual")

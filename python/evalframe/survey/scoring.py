@@ -75,8 +75,9 @@ def score(
         polars.exceptions.InvalidOperationError: When collected, for an unknown status.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> lists = {"predicted": [[50, 50], None], "actual": [[0.5, 0.5], [0.2, 0.8]]}
-        >>> score(pl.DataFrame(lists)).select("status", "score").rows()
+        >>> ef.survey.score(pl.DataFrame(lists)).select("status", "score").rows()
         [('ok', 1.0), ('unparsed', 0.0)]
     """
     check_choice("failures", failures, Failures)
@@ -117,8 +118,9 @@ def prompt_scores(
         MissingColumnsError: The score or a column of `by` is missing.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> points = pl.DataFrame({"prompt": ["a", "a", "b"], "score": [0.5, 0.75, None]})
-        >>> prompt_scores(points, by="prompt").rows()
+        >>> ef.survey.prompt_scores(points, by="prompt").rows()
         [('a', 0.625, 2), ('b', None, 0)]
     """
     check_decimals(round_items)
@@ -260,8 +262,9 @@ def mean_score(score: Role = "score", *, weight: Role = None) -> State:
         Float64 in [0, 1], null where no row has a score.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> scored = pl.DataFrame({"score": [0.5, 0.25, None], "sample_size": [30, 10, 5]})
-        >>> scored.select(mean_score(), weighted=mean_score(weight="sample_size")).row(0)
+        >>> scored.select(ef.mean_score(), weighted=ef.mean_score(weight="sample_size")).row(0)
         (0.375, 0.4375)
     """
     return State(
@@ -285,8 +288,9 @@ def parse_rate(status: Role = "status", *, weight: Role = None) -> State:
         Float64 in [0, 1], null where nothing was attempted.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> parsed = pl.DataFrame({"status": ["ok", "ok", "unparsed", "failed"]})
-        >>> parsed.select(parse_rate(), generation_rate()).row(0)
+        >>> parsed.select(ef.parse_rate(), ef.generation_rate()).row(0)
         (0.5, 0.75)
     """
     return State(
@@ -309,7 +313,8 @@ def generation_rate(status: Role = "status", *, weight: Role = None) -> State:
         Float64 in [0, 1], null where nothing was attempted.
 
     Examples:
-        >>> pl.DataFrame({"status": ["ok", "failed"]}).select(generation_rate()).item()
+        >>> import polars as pl, evalframe as ef
+        >>> pl.DataFrame({"status": ["ok", "failed"]}).select(ef.generation_rate()).item()
         0.5
     """
     return State(

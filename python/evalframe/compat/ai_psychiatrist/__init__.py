@@ -4,6 +4,6 @@ The metrics, losses, signals, confidences and fits of `evalframe.selective` give
 values, except where this package has a function of the same name.
 """
 
-from evalframe.core.lazy import exports
+from evalframe.compat.adaptors import exports
 
 __getattr__, __dir__, __all__ = exports(__name__, __file__)

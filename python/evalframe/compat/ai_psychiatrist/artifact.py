@@ -40,7 +40,10 @@ def evaluation_artifact(
         evaluation: The result of `evaluate_runs`.
         created_at: Time stamp; by default now.
 
-    Example:
+    Returns:
+        The artifact, of plain values under the keys of the program.
+
+    Examples:
         >>> from evalframe.compat import ai_psychiatrist
         >>> run = ai_psychiatrist.open_run(ai_psychiatrist.sample_document(), mode="few_shot")
         >>> settings = ai_psychiatrist.RunSettings(variants=("verbalized",), n=0)

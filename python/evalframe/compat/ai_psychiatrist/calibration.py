@@ -75,6 +75,10 @@ def read_calibration(source: str | Path | Mapping[str, Any]) -> Fitted:
     Args:
         source: A JSON file, or its decoded content.
 
+    Returns:
+        A `Temperature`, `Linear` or `Isotonic`, by the method of the artifact; `apply` raises if
+        its parameters cannot be applied.
+
     Raises:
         InputError: The file does not exist or is not JSON, the method is unknown, or an entry is
             missing or of the wrong type.
@@ -101,8 +105,7 @@ def fit_temperature(
 ) -> Temperature | Grouped[Temperature]:
     """The temperature in [0.05, 10] with the smallest loss of three grids of 200 points.
 
-    Takes the arguments of `evalframe.selective.fit_temperature` and returns the same. Confidences
-    are clipped, and `correct` is cut to an integer.
+    Confidences are clipped, and `correct` is cut to an integer.
 
     Examples:
         >>> import polars as pl
@@ -119,15 +122,14 @@ def fit_temperature(
 
 @any_frame
 def train_verbalized(
-    run: Run | Frame,
+    items: Run | Frame,
     *,
     provenance: Mapping[str, Any] | None = None,
     created_at: datetime | None = None,
 ) -> dict[str, Any]:
     """A temperature of stated confidence, as an artifact for `verbalized_calibrated`.
 
-    Takes the arguments of `evalframe.selective.train_verbalized` and returns the same. A `Run` also
-    supplies `provenance`.
+    Items can be a `Run`, which also supplies `provenance`.
 
     Examples:
         >>> from evalframe.compat.ai_psychiatrist import open_run, sample_document, train_verbalized
@@ -135,14 +137,14 @@ def train_verbalized(
         >>> train_verbalized(run)["fitted_on"]["mode"]
         'few_shot'
     """
-    items, about = _items(run, provenance)
-    trainer.check_columns(items, ("prediction", "label", "verbalized_confidence"))
-    return trainer.verbalized(with_whole_predictions(items), about, created_at, fit_temperature)
+    table, about = _items(items, provenance)
+    trainer.check_columns(table, ("prediction", "label", "verbalized_confidence"))
+    return trainer.verbalized(with_whole_predictions(table), about, created_at, fit_temperature)
 
 
 @any_frame
 def train(
-    run: Run | Frame,
+    items: Run | Frame,
     *,
     method: Training,
     features: Sequence[IntoExpr],
@@ -155,8 +157,8 @@ def train(
 ) -> dict[str, Any]:
     """Train a calibrator on the predicted items of a run, and return its artifact.
 
-    Takes the arguments of `evalframe.selective.train` and returns the same. A `Run` also supplies
-    `provenance`. The program's default replaces a missing signal, and a missing column.
+    Items can be a `Run`, which also supplies `provenance`. The program's default replaces a missing
+    signal, and a missing column.
 
     Examples:
         >>> from evalframe.compat.ai_psychiatrist import open_run, sample_document, train
@@ -166,9 +168,9 @@ def train(
         [0.0]
     """
     names = trainer.checked_features(method, features, target)
-    items, about = _items(run, provenance)
-    trainer.check_columns(items, ("prediction", "label"))
-    schema = items.lazy().collect_schema()
+    table, about = _items(items, provenance)
+    trainer.check_columns(table, ("prediction", "label"))
+    schema = table.lazy().collect_schema()
     inputs = [_input(column, schema) for column in features]
     fit = partial(
         trainer.fit_method,
@@ -177,7 +179,7 @@ def train(
         target=target,
         temperature=fit_temperature,
     )
-    rows = with_whole_predictions(items)
+    rows = with_whole_predictions(table)
     return trainer.trained(
         rows, fit, method, inputs, target, about, folds, cluster, seed, created_at
     )

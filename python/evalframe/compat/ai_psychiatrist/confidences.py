@@ -68,8 +68,6 @@ REQUIREMENTS = {
 def confidence(variant: str, *, calibration: Calibration | None = None) -> pl.Expr:
     """Confidence of each item by a named variant.
 
-    Takes the arguments of `evalframe.selective.confidence`, and raises its errors.
-
     Examples:
         >>> import polars as pl
         >>> from evalframe.compat import ai_psychiatrist
@@ -84,8 +82,6 @@ def requirements(
     variant: str, *, calibration: Calibration | None = None
 ) -> tuple[Requirement, ...]:
     """Columns that a variant reads, with the program's demands, which admit more values.
-
-    Takes the arguments of `evalframe.selective.requirements`, and raises its errors.
 
     Examples:
         >>> from evalframe.compat import ai_psychiatrist
@@ -104,8 +100,6 @@ def check_signals(
     where: pl.Expr | None = None,
 ) -> None:
     """Check the signals that some variants need against the program's demands.
-
-    Takes the arguments of `evalframe.selective.check_signals`, and raises its errors.
 
     Examples:
         >>> import polars as pl
@@ -127,8 +121,6 @@ def expected_calibration_error(
     closed: Closed = "left",
 ) -> pl.Expr:
     """Expected calibration error of confidences clipped to [0, 1], 0.0 without items.
-
-    Takes the arguments of `ef.expected_calibration_error`.
 
     Examples:
         >>> import polars as pl
@@ -152,8 +144,6 @@ def negative_log_likelihood(
 ) -> MetricExpr:
     """Mean negative log-likelihood of confidences clipped to [0, 1].
 
-    Takes the arguments of `ef.negative_log_likelihood`.
-
     Examples:
         >>> import polars as pl
         >>> from evalframe.compat import ai_psychiatrist
@@ -173,8 +163,6 @@ def f1_score(
     positive: str | int | float | bool = True,
 ) -> pl.Expr:
     """Harmonic mean of precision and recall, null if no positive row is predicted positive.
-
-    Takes the arguments of `ef.f1_score`.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -126,12 +126,15 @@ def evaluate_runs(
         progress: Called with the number of replicates done and the total; by default long runs
             report on a terminal.
 
+    Returns:
+        The runs, their participants, and tables of metrics, curves and differences.
+
     Raises:
         InputError: A run repeats a participant, a prediction has no label or is not finite, two
             runs have different participants, or nobody is evaluated (with replicates: only one).
         ContractError: A signal that a variant needs is missing or not a number.
 
-    Example:
+    Examples:
         >>> import polars as pl
         >>> from evalframe.compat import ai_psychiatrist
         >>> document = ai_psychiatrist.sample_document(participants=10)

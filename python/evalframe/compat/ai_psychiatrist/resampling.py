@@ -44,8 +44,6 @@ def evaluate(
 ) -> pl.LazyFrame:
     """`ef.evaluate` with percentile intervals that are never null.
 
-    See `ef.evaluate` for arguments, result and errors.
-
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> from evalframe.compat import ai_psychiatrist
@@ -88,8 +86,6 @@ def compare(
     """`ef.compare` of pairs with percentile intervals that are never null.
 
     Two tables may have a single cluster in common, or none; groups of one table may not.
-
-    See `ef.compare` for arguments, result and errors.
 
     Examples:
         >>> import polars as pl, evalframe as ef

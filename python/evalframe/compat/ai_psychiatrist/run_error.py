@@ -126,8 +126,13 @@ def item_errors(
 ) -> pl.LazyFrame:
     """Mean absolute error and coverage of each item of each run, among evaluated participants.
 
-    Takes the arguments of `run_errors`, and raises its errors. The first column of `item` sets the
-    order.
+    Args:
+        items: As for `run_errors`.
+        prediction: Predicted score; null is an abstention.
+        label: True score.
+        by: Keys of a run.
+        participant: Key of a participant.
+        item: Keys of an item; the first of them sets the order.
 
     Returns:
         by..., item..., then `mae` (null if the item is never predicted), `count` (predictions),
@@ -161,7 +166,11 @@ def subject_errors(
 ) -> pl.LazyFrame:
     """Mean absolute error and coverage of each participant.
 
-    Takes the arguments of `run_errors`, and raises its errors.
+    Args:
+        items: As for `run_errors`.
+        prediction: Predicted score; null is an abstention.
+        label: True score.
+        by: Keys of a participant, such as run and participant.
 
     Returns:
         by..., then `mae` (null if nothing is predicted), `count` (predictions), `coverage`

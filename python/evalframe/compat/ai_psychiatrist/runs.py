@@ -110,11 +110,14 @@ def open_run(
             but an error in `verbalized_confidence`; `llm_evidence_count` may be text such as "3".
         strict: False reads what the original accepts; see the table at the head of this module.
 
+    Returns:
+        The items as a table, and the ids of participants who succeeded and failed.
+
     Raises:
         InputError: The experiment is missing or ambiguous, an item is missing, or a value has the
             wrong type.
 
-    Example:
+    Examples:
         >>> from evalframe.compat.ai_psychiatrist import open_run, sample_document
         >>> run = open_run(sample_document(participants=3), mode="few_shot", signals="token_msp")
         >>> run.mode, run.included.to_list(), run.failed.to_list()
@@ -137,9 +140,19 @@ def read_run(
     Only successful entries have items; `open_run` also lists who failed. A participant with several
     successful entries has all of them in the table, with a warning.
 
-    Takes the arguments of `open_run`, and raises its errors.
+    Args:
+        path: As for `open_run`, and so are all others.
+        mode: The experiment to read.
+        signals: The signals to read as columns.
+        strict: False reads what the original accepts.
 
-    Example:
+    Returns:
+        The item table of `open_run`.
+
+    Raises:
+        InputError: As for `open_run`.
+
+    Examples:
         >>> from evalframe.compat.ai_psychiatrist import read_run
         >>> document = {"experiments": [{"results": {"mode": "zero_shot", "results": []}}]}
         >>> read_run(document, mode="zero_shot").columns
@@ -205,11 +218,14 @@ def run_of_items(
         path: The file of the table.
         strict: See `open_run`.
 
+    Returns:
+        The run. Who failed is what `failed` says, since an item table has no rows of them.
+
     Raises:
         InputError: No row has this mode, or `mode` is not set and rows have several.
         ContractError: A participant does not have eight items, or a value is not a number.
 
-    Example:
+    Examples:
         >>> from evalframe.compat.ai_psychiatrist import run_of_items
         >>> from evalframe.selective.sample import sample_signals
         >>> items = sample_signals(participants=3).sample(fraction=1, shuffle=True, seed=0)

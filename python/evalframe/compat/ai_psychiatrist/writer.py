@@ -58,11 +58,14 @@ def write_run(
         run_id: Id of the run.
         git_commit: Commit of the program that made it.
 
+    Returns:
+        The path of the file.
+
     Raises:
         ContractError: The table is not an item table, or not in order; nothing is written.
         ParameterError: Both or neither of a mode and tables by mode.
 
-    Example:
+    Examples:
         >>> import tempfile
         >>> from evalframe.compat.ai_psychiatrist import read_run, sample_document, write_run
         >>> items = read_run(sample_document(participants=3), mode="few_shot")
@@ -92,7 +95,20 @@ def encode_run(
 ) -> bytes:
     """The run document that `write_run` writes, as UTF-8 JSON.
 
-    Takes the arguments of `write_run`, and raises its errors.
+    Args:
+        items: As for `write_run`, and so are all others.
+        mode: The mode of a single table.
+        signals: Columns to write as signals.
+        failed: Ids of participants who failed.
+        run_id: Id of the run.
+        git_commit: Commit of the program that made it.
+
+    Returns:
+        The document.
+
+    Raises:
+        ContractError: The table is not an item table, or not in order.
+        ParameterError: Both or neither of a mode and tables by mode.
 
     Examples:
         >>> from evalframe.compat.ai_psychiatrist import encode_run, open_run, sample_document
@@ -128,7 +144,10 @@ def sample_document(*, participants: int = 60, seed: int = 0) -> bytes:
         participants: Number of participants that were attempted.
         seed: Seed of the items.
 
-    Example:
+    Returns:
+        The document as UTF-8 JSON, for `open_run`.
+
+    Examples:
         >>> from evalframe.compat.ai_psychiatrist import open_run, sample_document
         >>> run = open_run(sample_document(participants=10), mode="few_shot")
         >>> run.included.len(), run.failed.to_list()

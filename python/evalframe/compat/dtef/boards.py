@@ -285,8 +285,9 @@ def summary(results: RunResults) -> dict[str, Any]:
         tables.
 
     Examples:
+        >>> import evalframe as ef
         >>> from evalframe.compat.dtef import open_runs
-        >>> summary(open_runs({"config": {"tags": []}}))["surveyId"]
+        >>> ef.compat.dtef.summary(open_runs({"config": {"tags": []}}))["surveyId"]
         'unknown'
     """
     items, runs = results.items, results.runs.filter(pl.col("use").is_in(_COUNTED))
@@ -334,11 +335,24 @@ def summary(results: RunResults) -> dict[str, Any]:
 
 
 def write_summary(results: RunResults, path: str | Path) -> None:
-    """Write the `summary` of runs as JSON, in UTF-8; raises OutputError if it cannot.
+    """Write the `summary` of runs as JSON, in UTF-8.
 
     Args:
         results: Result of `open_runs`.
-        path: The file.
+        path: The file, replaced if it exists.
+
+    Raises:
+        OutputError: The file cannot be written.
+
+    Examples:
+        >>> from pathlib import Path
+        >>> from evalframe.compat.dtef import write_summary
+        >>> import tempfile
+        >>> from evalframe.compat.dtef import open_runs
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     write_summary(open_runs({"config": {"tags": []}}), f"{folder}/summary.json")
+        ...     Path(folder, "summary.json").read_text().splitlines()[1]
+        '  "surveyId": "unknown",'
     """
     text = json.dumps(summary(results), ensure_ascii=False, indent=2, allow_nan=False)
     with replacing(Path(path)) as partial:

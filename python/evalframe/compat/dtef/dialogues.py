@@ -86,14 +86,15 @@ def read_dialogues(
         ContractError: Percentages that are negative or do not sum to 100.
         ParameterError: A choice is unknown, a list is a string, or a pattern is invalid.
 
-    Example:
-        >>> import tempfile
+    Examples:
+        >>> import tempfile, polars as pl, evalframe as ef
+        >>> from pathlib import Path
         >>> about = {"Question ID": "q", "Question": "Hot?", "Question Type": "Poll Single Select"}
         >>> shares = {"O3: Male": ["60%", "40%"], "O3: Female": ["75%", "25%"]}
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = Path(folder, "GD9_aggregate.csv")
         ...     pl.DataFrame({**about, "Response": ["Yes", "No"], **shares}).write_csv(path)
-        ...     survey = read_dialogues(path)
+        ...     survey = ef.compat.dtef.read_dialogues(path)
         >>> survey.distributions().select("round", "segment_id", "actual").rows()
         [('GD9', 'gender:male', [0.6, 0.4]), ('GD9', 'gender:female', [0.75, 0.25])]
     """

@@ -81,6 +81,11 @@ class RunResults:
         items: One row per prompt and model of the counted runs, see `read_runs`.
         labels: `segment_id` and the first `segment_label`.
         attributes: One row per attribute of a segment: `round`, `segment_id`, `attribute`, `value`.
+
+    Examples:
+        >>> import evalframe as ef
+        >>> ef.compat.dtef.open_runs({"config": {"tags": ["other"]}}).labels.columns
+        ['segment_id', 'segment_label']
     """
 
     runs: pl.DataFrame
@@ -98,14 +103,6 @@ def read_runs(
 ) -> pl.DataFrame:
     """The item scores of run results: `open_runs(...).items`.
 
-    One row per run, prompt and model: `run_id` (Int64, the index of the file), `config_id`,
-    `run_label`, `timestamp`, `round` (the survey), `segment_id` (with its present name:
-    `country:t-rkiye` is `country:turkey`), `segment_attribute`, `context_count` (Int64, null if
-    unknown), `eval_type`, `context_format`, `reasoning_mode`, `batch_size`, `experiment_id`,
-    `prompt_id`, `question_id` (null for a prompt about several questions), `model` (its effective
-    id), `score` (Float64, null for an error), `n_points`, `failed` (Boolean: no score), `error` and
-    `response`. The files do not contain how a response was read; `parse` does that.
-
     Args:
         path: Files, globs, folders of `.json` files, or decoded documents.
         versions: `latest` for the last run of each config by its timestamp, as for the summaries
@@ -114,15 +111,26 @@ def read_runs(
         former_names: Recognise the question of a prompt also by the name that a renamed segment
             had. dtef-app does not, so its `question_id` is null for renamed segments.
 
+    Returns:
+        One row per run, prompt and model: `run_id` (Int64, the index of the file), `config_id`,
+        `run_label`, `timestamp`, `round` (the survey), `segment_id` (with its present name:
+        `country:t-rkiye` is `country:turkey`), `segment_attribute`, `context_count` (Int64, null if
+        unknown), `eval_type`, `context_format`, `reasoning_mode`, `batch_size`, `experiment_id`,
+        `prompt_id`, `question_id` (null for a prompt about several questions), `model` (its
+        effective id), `score` (Float64, null for an error), `n_points`, `failed` (Boolean: no
+        score), `error` and `response`. The files do not contain how a response was read; `parse`
+        does that.
+
     Raises:
         InputError: No files, damaged JSON, an object that repeats a key, a text with half of a
             character, or a value of the wrong kind; the message names the file and the place.
 
     Examples:
+        >>> import evalframe as ef
         >>> context = {"dtef": {"surveyId": "gd1", "segmentId": "gender:male"}}
         >>> cells = {"q1-gender:male": {"m": {"avgCoverageExtent": 0.75}, "n": {"error": "late"}}}
         >>> results = {"evaluationResults": {"llmCoverageScores": cells}}
-        >>> items = read_runs({"config": {"context": context}, **results})
+        >>> items = ef.compat.dtef.read_runs({"config": {"context": context}, **results})
         >>> items.select("round", "question_id", "model", "score", "failed").rows()
         [('gd1', 'q1', 'm', 0.75, False), ('gd1', 'q1', 'n', None, True)]
     """
@@ -146,8 +154,13 @@ def open_runs(
         experiments: Include runs of experiments.
         former_names: Recognise questions also by former names of segments.
 
+    Returns:
+        `runs` (why each is used or not), `items` (as of `read_runs`), `labels` and `attributes` of
+        segments.
+
     Examples:
-        >>> open_runs({"config": {"tags": ["other"]}}).runs["use"].to_list()
+        >>> import evalframe as ef
+        >>> ef.compat.dtef.open_runs({"config": {"tags": ["other"]}}).runs["use"].to_list()
         ['not_dtef']
     """
     check_choice("versions", versions, Versions)

@@ -31,17 +31,21 @@ def read_survey(path: Sources) -> Survey:
     Args:
         path: `.json` files, globs, folders (with all `.json` files in them) or decoded documents.
 
+    Returns:
+        The survey; shares are the percentages of the documents.
+
     Raises:
         InputError: No such file, a table, damaged JSON, errors or conflicts (see `validate`), or
             two files of the same round.
         ParameterError: `path` has another type than those above.
 
-    Example:
+    Examples:
+        >>> import evalframe as ef
         >>> question = {"text": "Hot?", "type": "single-select", "options": ["Yes", "No"]}
         >>> answer = {"questionId": "q", "distribution": [60, 40]}
         >>> segment = {"id": "gender:male", "sampleSize": 50, "responses": [answer]}
         >>> survey = {"surveyId": "s", "surveyName": "S", "questions": {"q": question}}
-        >>> tables = read_survey({**survey, "segments": [segment]})
+        >>> tables = ef.compat.dtef.read_survey({**survey, "segments": [segment]})
         >>> tables.distributions().select("segment_id", "sample_size", "actual").row(0)
         ('gender:male', 50, [0.6, 0.4])
     """
@@ -203,8 +207,10 @@ def write_survey(survey: Survey | Frame, path: str | Path) -> list[Path]:
         OutputError: Several rounds for one file or of the same file name, a round without a letter
             or digit for a name, or a file that cannot be written.
 
-    Example:
-        >>> import tempfile
+    Examples:
+        >>> import tempfile, json, polars as pl
+        >>> from pathlib import Path
+        >>> from evalframe.compat.dtef import write_survey
         >>> shares = {"question_id": "q", "segment_id": "gender:male", "actual": [[25.0, 75.0]]}
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     [file] = write_survey(pl.DataFrame(shares), Path(folder, "survey.json"))

@@ -53,6 +53,12 @@ class SurveyReport:
         questions: Number of questions.
         segments: Number of segments.
         responses: Number of responses, one per question and segment.
+
+    Examples:
+        >>> import evalframe as ef
+        >>> found = ef.compat.dtef.validate({"surveyId": "s"})
+        >>> found.valid, found.questions
+        (False, 0)
     """
 
     errors: pl.DataFrame
@@ -91,11 +97,16 @@ def validate(path: Sources) -> SurveyReport:
         path: Files, globs, folders (with all `.json` files in them), or decoded documents. Tables
             are checked by `evalframe.survey.read_survey` and `as_survey`.
 
+    Returns:
+        Errors, warnings and conflicts as tables, and numbers of questions, segments and responses.
+        It is `valid` without errors.
+
     Raises:
         InputError: No such file, a table, or damaged JSON.
         ParameterError: `path` has another type than those above.
 
-    Example:
+    Examples:
+        >>> from evalframe.compat.dtef import validate
         >>> question = {"text": "Hot?", "type": "single-select", "options": ["Yes", "No"]}
         >>> answer = {"questionId": "q", "distribution": [60, 30]}
         >>> segment = {"id": "gender:male", "label": "Male", "sampleSize": 12}

@@ -1,5 +1,5 @@
 """HumanStudy-Bench (HEAD of February 2026): its files, its numbers, and its legacy quantities."""
 
-from evalframe.core.lazy import exports
+from evalframe.compat.adaptors import exports
 
 __getattr__, __dir__, __all__ = exports(__name__, __file__)

@@ -1,6 +1,6 @@
 """Uncertainty of the scores of HumanStudy-Bench, and its evidence.
 
-These functions draw and compare like those of `ef.replication`; the scores are those of this room.
+These functions draw and compare like those of `ef.replication`; the scores are those published.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def with_evidence(
     agent_prior_odds: IntoExpr | float = AGENT_PRIOR_ODDS,
     missing_agent: MissingAgent = "skip",
 ) -> pl.LazyFrame:
-    """`ef.replication.with_evidence` by the functions of this room.
+    """`ef.replication.with_evidence` by the functions of this program.
 
     Directions are columns only, and tests are not checked for what is possible.
     """
@@ -101,7 +101,7 @@ def model_differences(
     weighting: Weighting | None = None,
     correction: Correction = "holm",
 ) -> pl.LazyFrame:
-    """`ef.replication.model_differences` of the scores of this room."""
+    """`ef.replication.model_differences` of the published scores."""
     settings = Settings(finding_rule, study_rule, finding_key, missing)
     caller, keys = "model_differences", comparison_keys(by, between)
     selected = selected_metrics(scores, metrics, human, agent)
@@ -133,7 +133,7 @@ def participant_intervals(
     human_prior_odds: IntoExpr | float = HUMAN_PRIOR_ODDS,
     agent_prior_odds: IntoExpr | float = AGENT_PRIOR_ODDS,
 ) -> pl.LazyFrame:
-    """`ef.replication.participant_intervals` by the functions of this room."""
+    """`ef.replication.participant_intervals` of the published scores."""
     from evalframe.replication.uncertainty.participant_replicates import with_participant_spreads
 
     settings = Settings(finding_rule, study_rule, finding_key, missing)
@@ -170,7 +170,7 @@ def random_alignment(
     human_prior_odds: IntoExpr | float = HUMAN_PRIOR_ODDS,
     agent_prior_odds: IntoExpr | float = AGENT_PRIOR_ODDS,
 ) -> pl.LazyFrame:
-    """`ef.replication.random_alignment` by the functions of this room."""
+    """`ef.replication.random_alignment` of the published scores."""
     from evalframe.replication.uncertainty.participant_replicates import random_scores
 
     settings = Settings(finding_rule, study_rule, finding_key, missing)

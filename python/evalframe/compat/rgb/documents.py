@@ -34,10 +34,10 @@ def select_documents(
 ) -> pl.LazyFrame:
     """Select the documents that RGB shows with each question, in its order.
 
-    Takes the arguments of `evalframe.rag.select_documents` and returns the same columns; `id` is
-    not needed, and `seed` is that of every item. There are as many documents of each kind, but
-    they are the first passages of the lists, except for `_int` and `_fact`, and their order is the
-    same for all items with equally long lists. RGB fails or drops items whose `status` is not `ok`.
+    `id` is not needed, and `seed` is that of every item. There are as many documents of each kind,
+    but they are the first passages of the lists, except for `_int` and `_fact`, and their order is
+    the same for all items with equally long lists. RGB fails or drops items whose `status` is not
+    `ok`.
 
     Examples:
         >>> import polars as pl

@@ -138,6 +138,15 @@ def read_scores(
     Files and settings are those of `read`, for files named `..._result.json`; `noise_rate` also
     overrides the stored noise rates. Other keys are not read.
 
+    Args:
+        path: As for `read`, and so are all others.
+        model: Overrides the names of all files, as all settings do.
+        dataset: Name of the data set.
+        temperature: See `model`.
+        noise_rate: Also overrides the stored ones.
+        passage_num: See `model`.
+        correct_passage_rate: See `model`.
+
     Returns:
         model, dataset, temperature, noise_rate, passage_num, correct_passage_rate, variant
         (`chatgpt` for a judge's scores); the scores under their stored names, null if missing:

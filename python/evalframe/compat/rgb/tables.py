@@ -98,8 +98,6 @@ def rates(
 ) -> pl.LazyFrame:
     """Counters and rates of `evalframe.rag.rates`, with RGB's rate of corrected errors.
 
-    Takes the arguments of that function.
-
     Returns:
         Its columns, with `n_error_corrected_original` (flagged, and no group missing) after
         `n_error_corrected`, and `error_correction_rate_original` (`correct_rate`) after

@@ -189,6 +189,9 @@ def score_object(
         dataset: Name of the data set.
         judge: Set if the scores are a judge's: about `rejection`, or about `errors` detected.
 
+    Returns:
+        The object, ready for `json.dumps`: rates are floats, counts integers.
+
     Raises:
         ParameterError: There are no responses: RGB ends with an error and writes nothing.
 

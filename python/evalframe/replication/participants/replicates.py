@@ -66,7 +66,8 @@ def resampled_statistics(
         ParameterError: A participant is null, no study has two, or the method is no bootstrap.
 
     Examples:
-        >>> import evalframe as ef
+        >>> import evalframe as ef, polars as pl
+        >>> from evalframe.replication import resampled_statistics
         >>> keys = {"study_id": "s1", "finding_id": "F1"}
         >>> people = {"participant_id": [1, 2, 3, 4], "value": [3.0, 5.0, 1.0, 3.0]}
         >>> design = pl.DataFrame({**keys, "test_type": "t-test", "samples": "one"})

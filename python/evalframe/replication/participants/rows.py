@@ -258,10 +258,11 @@ def unmatched_responses(responses: Frame, design: Frame) -> pl.LazyFrame:
         ContractError: The design breaks its contract, or cannot be compared with the responses.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> keys = {"study_id": "s1", "finding_id": "F1"}
         >>> people = {"condition": ["red", "Red"], "value": [1.0, 2.0]}
         >>> design = pl.DataFrame({**keys, "test_type": "anova", "conditions": [["red", "blue"]]})
-        >>> unmatched_responses(pl.DataFrame({**keys, **people}), design).rows()
+        >>> ef.replication.unmatched_responses(pl.DataFrame({**keys, **people}), design).rows()
         [('s1', 'F1', 'no such condition', 'Red', 1)]
     """
     keys, known, table = keys_of(design), numbered_design(design), lazy(responses)

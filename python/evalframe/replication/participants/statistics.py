@@ -159,6 +159,7 @@ def participant_statistics(
             another type, a text that is no number in a test on numbers, a weight that is not whole.
 
     Examples:
+        >>> from evalframe.replication import participant_statistics
         >>> import polars as pl
         >>> keys = {"study_id": "s1", "finding_id": "F1"}
         >>> people = {"condition": ["red", "red", "blue", "blue"], "value": [3.0, 5.0, 1.0, 3.0]}

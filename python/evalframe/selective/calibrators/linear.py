@@ -69,6 +69,9 @@ def fit_logistic(
         penalty: Above 0, so separable classes have an optimum.
         method: `platt` is the same with one feature (labels are not smoothed).
 
+    Returns:
+        A `Linear` map through a sigmoid; with `by` one per group, as `Grouped`.
+
     Raises:
         EvalframeError: See `fit_temperature`; or there is one class only, or `platt` has several
             features.
@@ -77,6 +80,7 @@ def fit_logistic(
         Platt (1999), Probabilistic outputs for support vector machines.
 
     Examples:
+        >>> from evalframe.selective import fit_logistic
         >>> import polars as pl
         >>> items = pl.DataFrame({"count": [0, 0, 2, 2], "correct": [0, 0, 1, 1]})
         >>> items.select(fit_logistic(items, "count").apply().round(3)).to_series().to_list()
@@ -148,7 +152,11 @@ def fit_linear(
         alpha: Strength of the penalty, above 0.
         method: The name in an artifact, which has none for ridge.
 
+    Returns:
+        A `Linear` map clipped to [0, 1]; with `by` one per group, as `Grouped`.
+
     Examples:
+        >>> from evalframe.selective import fit_linear
         >>> import polars as pl
         >>> items = pl.DataFrame({"count": [0, 0, 2, 2], "goodness": [0.0, 0.0, 1.0, 1.0]})
         >>> items.select(fit_linear(items, "count", "goodness").apply().round(6)).row(0)

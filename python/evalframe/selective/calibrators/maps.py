@@ -29,7 +29,7 @@ class Calibrator(Protocol):
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> calibrator: Calibrator = ef.selective.Temperature(2.0)
+        >>> calibrator: ef.selective.Calibrator = ef.selective.Temperature(2.0)
         >>> calibrator.method, calibrator.features
         ('temperature_scaling', ('confidence',))
         >>> pl.select(calibrator.apply(pl.lit(0.9))).item()
@@ -83,9 +83,9 @@ class Temperature(_Map):
         inputs: The expressions it was fitted on, if not plain columns.
 
     Examples:
-        >>> import polars as pl
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"confidence": [0.5, 0.9, None]})
-        >>> items.select(Temperature(2.0).apply().round(6)).to_series().to_list()
+        >>> items.select(ef.selective.Temperature(2.0).apply().round(6)).to_series().to_list()
         [0.5, 0.75, None]
     """
 
@@ -128,8 +128,8 @@ class Linear(_Map):
         target: As for `Temperature`, also `inputs`.
 
     Examples:
-        >>> import polars as pl
-        >>> calibrator = Linear(("count",), (2.0,), 0.0, (1.0,), (0.5,))
+        >>> import polars as pl, evalframe as ef
+        >>> calibrator = ef.selective.Linear(("count",), (2.0,), 0.0, (1.0,), (0.5,))
         >>> pl.DataFrame({"count": [1, None]}).select(calibrator.apply())["calibrated"].to_list()
         [0.5, None]
     """
@@ -187,8 +187,8 @@ class Isotonic(_Map):
         target: As for `Temperature`, also `inputs`.
 
     Examples:
-        >>> import polars as pl
-        >>> calibrator = Isotonic(("msp",), (0.0, 1.0), (0.5, 1.0))
+        >>> import polars as pl, evalframe as ef
+        >>> calibrator = ef.selective.Isotonic(("msp",), (0.0, 1.0), (0.5, 1.0))
         >>> items = pl.DataFrame({"msp": [-1.0, 0.5, 2.0, None]})
         >>> items.select(calibrator.apply())["calibrated"].to_list()
         [0.5, 0.75, 1.0, None]

@@ -36,6 +36,9 @@ def read_calibration(source: str | Path | Mapping[str, Any]) -> Fitted:
     Args:
         source: A JSON file, or its decoded content.
 
+    Returns:
+        A `Temperature`, `Linear` or `Isotonic`, by the method of the artifact.
+
     Raises:
         InputError: The file is not JSON, the version or method is unknown, an entry is missing or
             of the wrong type, or parameters cannot be applied: a temperature that is not above 0,
@@ -90,6 +93,9 @@ def to_artifact(
             `n_samples`, `positive_rate`.
         metrics: Its scores on the training rows.
         created_at: Time stamp; by default now.
+
+    Returns:
+        The artifact, of plain values, ready for `json.dumps`.
 
     Raises:
         ParameterError: It cannot be applied, is a calibrator per group, has no target, or was

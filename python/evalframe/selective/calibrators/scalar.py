@@ -68,6 +68,9 @@ def fit_temperature(
         by: Group keys: one temperature per group.
         weight: Weight of each row.
 
+    Returns:
+        A `Temperature`; with `by` one per group, as `Grouped`. `apply()` calibrates rows.
+
     Raises:
         ContractError: A row has null, NaN or infinity, a confidence outside [0, 1], such as
             percent, or a `correct` that is neither 0 nor 1.
@@ -178,6 +181,9 @@ def fit_isotonic(
         by: Group keys: one calibrator per group.
         weight: Weight of each row.
 
+    Returns:
+        An `Isotonic` map with values in [0, 1]; with `by` one per group, as `Grouped`.
+
     Raises:
         EvalframeError: See `fit_temperature`; or there are several features.
 
@@ -186,9 +192,9 @@ def fit_isotonic(
         probability estimates.
 
     Examples:
-        >>> import polars as pl
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"msp": [0.1, 0.2, 0.3, 0.4], "correct": [0, 1, 0, 1]})
-        >>> fit_isotonic(items, "msp").y_thresholds
+        >>> ef.selective.fit_isotonic(items, "msp").y_thresholds
         (0.0, 0.5, 0.5, 1.0)
     """
     data = levels("fit_isotonic", frame, feature, target, by, weight, demands={})

@@ -50,9 +50,9 @@ def feature(name: str) -> pl.Expr:
         similarity, otherwise 0.0. Polars raises if the column is not a number.
 
     Examples:
-        >>> import polars as pl
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"verbalized_confidence": [5.0, None]})
-        >>> items.select(feature("verbalized_confidence")).to_series().to_list()
+        >>> items.select(ef.selective.feature("verbalized_confidence")).to_series().to_list()
         [5.0, 3.0]
     """
     return pl.col(name).fill_nan(None).fill_null(feature_default(name)).cast(pl.Float64)
@@ -109,6 +109,7 @@ def target(name: str, prediction: IntoExpr = "prediction", label: IntoExpr = "la
         Float64, named as the target; null where the prediction or the label is null or NaN.
 
     Examples:
+        >>> from evalframe.selective import target
         >>> import polars as pl
         >>> items = pl.DataFrame({"prediction": [3, None], "label": [2, 0]})
         >>> items.select(target("correctness"), target("near_correct"), target("loss")).rows()

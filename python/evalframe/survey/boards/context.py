@@ -61,6 +61,8 @@ def context_responsiveness(
         and `n_points`. Overall the largest slope first; otherwise sorted by keys.
 
     Examples:
+        >>> import polars as pl
+        >>> from evalframe.survey import context_responsiveness
         >>> scores = {"segment_id": ["a", "b"] * 2, "score": [0.5, 0.5, 0.75, 0.5]}
         >>> scored = pl.DataFrame({"model": "m", "context_count": [0, 0, 5, 5], **scores})
         >>> context_responsiveness(scored).select("slope", "std_error", "n_segments").rows()
@@ -114,9 +116,10 @@ def stereotype_score(scored: Frame, *, by: By = None) -> pl.LazyFrame:
         `n_segments` (Int64). The smallest improvement first.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> scores = {"context_count": [0, 5], "score": [0.6, 0.8]}
         >>> scored = pl.DataFrame({"model": "a", "segment_id": "country:chad", **scores})
-        >>> stereotype_score(scored)["improvement"].round(2).to_list()
+        >>> ef.survey.stereotype_score(scored)["improvement"].round(2).to_list()
         [0.25]
     """
     rows = scored_rows(

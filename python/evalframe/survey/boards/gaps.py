@@ -71,9 +71,10 @@ def disparity(
         ParameterError: No segment has a category, or an argument lies outside its domain.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> segments = ["gender:male", "gender:female", "country:peru"]
         >>> scored = pl.DataFrame({"model": "a", "segment_id": segments, "score": [0.5, 0.75, 0.9]})
-        >>> disparity(scored).select("category", "gap", "worst_segment", "concern").rows()
+        >>> ef.survey.disparity(scored).select("category", "gap", "worst_segment", "concern").rows()
         [('gender', 0.25, 'gender:male', True)]
     """
     extra = cluster_of(resample, "disparity")
@@ -144,6 +145,8 @@ def model_disparity(
         ParameterError: No segment has a category.
 
     Examples:
+        >>> import polars as pl
+        >>> from evalframe.survey import model_disparity
         >>> segments = {"segment_id": ["gender:male", "gender:female"] * 2}
         >>> scores = {"model": ["a", "a", "b", "b"], "score": [0.5, 0.75, 0.5, 0.5]}
         >>> model_disparity(pl.DataFrame(segments | scores)).select("rank", "model").rows()
@@ -200,9 +203,10 @@ def question_disparity(
         `disparity`. The largest gap first.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> scores = {"segment_id": ["s", "t"], "score": [0.5, 0.75]}
         >>> scored = pl.DataFrame({"model": "a", "question_id": "q", **scores})
-        >>> question_disparity(scored).select("question_id", "gap", "best_segment").rows()
+        >>> ef.survey.question_disparity(scored).select("question_id", "gap", "best_segment").rows()
         [('q', 0.25, 't')]
     """
     extra, taken = cluster_of(resample, "question_disparity"), (*GAPS, *SPREAD)

@@ -118,10 +118,11 @@ def leaderboard(
         (2024), Inference for ranks.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> segments = ["gender:male"] * 2 + ["gender:female", "gender:male"]
         >>> scores = {"model": ["a", "a", "a", "b"], "score": [0.6, 0.8, 0.9, 0.75]}
         >>> scored = pl.DataFrame({"segment_id": segments, **scores})
-        >>> leaderboard(scored).select("rank", "model", "score", "n_segments").rows()
+        >>> ef.survey.leaderboard(scored).select("rank", "model", "score", "n_segments").rows()
         [(1, 'a', 0.8, 2), (2, 'b', 0.75, 1)]
     """
     check_choice("level", level, Level)

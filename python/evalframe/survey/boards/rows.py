@@ -207,7 +207,8 @@ def is_baseline(model: IntoExpr = "model") -> pl.Expr:
         Boolean, under the name of the column; null where the name is null.
 
     Examples:
-        >>> pl.select(is_baseline(pl.lit("baseline:uniform"))).item()
+        >>> import polars as pl, evalframe as ef
+        >>> pl.select(ef.survey.is_baseline(pl.lit("baseline:uniform"))).item()
         True
     """
     return as_expr(model).cast(pl.String).str.starts_with("baseline:")
@@ -301,9 +302,10 @@ def segment_scores(
         dtef-app 52d79c0, demographic aggregation.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> scores = {"context_count": [0, 5, 5], "score": [0.1, 0.5, 0.7]}
         >>> scored = pl.DataFrame({"model": "a", "segment_id": "gender:male", **scores})
-        >>> segment_scores(scored).select("segment_id", "score", "n_items").rows()
+        >>> ef.survey.segment_scores(scored).select("segment_id", "score", "n_items").rows()
         [('gender:male', 0.6, 2)]
     """
     if runs not in ("kept", "all"):

@@ -74,9 +74,10 @@ def consistency(
         ParameterError: An argument lies outside its domain.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> scores = {"model": ["a", "a", "b", "b"], "score": [0.75, 0.25, 0.5, 0.5]}
         >>> scored = pl.DataFrame({"segment_id": ["country:chad", "country:peru"] * 2, **scores})
-        >>> consistency(scored).select("rank", "model", "sd_segments").rows()
+        >>> ef.survey.consistency(scored).select("rank", "model", "sd_segments").rows()
         [(1, 'b', 0.0), (2, 'a', 0.25)]
     """
     extra = cluster_of(resample, "consistency")
@@ -141,8 +142,9 @@ def category_leaders(
         ParameterError: No segment has a category.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> scores = {"model": ["a", "b"], "score": [0.75, 0.5]}
-        >>> category_leaders(pl.DataFrame({"segment_id": "gender:male", **scores})).rows()
+        >>> ef.survey.category_leaders(pl.DataFrame({"segment_id": "gender:male", **scores})).rows()
         [('gender', 'a', 0.75, 1)]
     """
     rows = scored_rows("category_leaders", scored, by, taken=("best_score",)).at(context)
@@ -171,8 +173,9 @@ def segment_overview(scored: Frame, *, by: By = None, context: Context = "highes
         columns about context of `leaderboard`, of all models. Sorted by segment.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> scores = {"model": ["a", "b"], "score": [0.75, 0.5]}
-        >>> segment_overview(pl.DataFrame({"segment_id": "gender:male", **scores})).rows()
+        >>> ef.survey.segment_overview(pl.DataFrame({"segment_id": "gender:male", **scores})).rows()
         [('gender:male', 'gender', 'a', 0.75, 0.625, 2)]
     """
     rows = scored_rows("segment_overview", scored, by, taken=_TAKEN).at(context)
@@ -218,6 +221,8 @@ def attribute_breakdown(
         ParameterError: A segment has other values in each round while the scores have no round.
 
     Examples:
+        >>> import polars as pl
+        >>> from evalframe.survey import attribute_breakdown
         >>> scored = pl.DataFrame({"model": "a", "segment_id": ["s", "t"], "score": [0.5, 0.75]})
         >>> young = pl.DataFrame({"segment_id": ["s", "t"], "attribute": "age", "value": "young"})
         >>> attribute_breakdown(scored, young).select("attribute", "value", "score").rows()
@@ -289,8 +294,9 @@ def leaderboards(
         tables of categories are empty. Computed at once.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> scores = {"model": ["a", "b"], "score": [0.5, 0.75]}
-        >>> tables = leaderboards(pl.DataFrame({"segment_id": "country:peru", **scores}))
+        >>> tables = ef.survey.leaderboards(pl.DataFrame({"segment_id": "country:peru", **scores}))
         >>> tables["overall"]["model"].to_list()
         ['b', 'a']
     """

@@ -38,8 +38,9 @@ def adjusted_p_value(p_value: IntoExpr = "p_value", *, correction: Correction = 
         Holm (1979); Benjamini and Hochberg (1995), Controlling the false discovery rate.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame({"p_value": [0.01, 0.04, 0.03, 0.005]})
-        >>> tests.select(adjusted_p_value()).to_series().to_list()
+        >>> tests.select(ef.survey.adjusted_p_value()).to_series().to_list()
         [0.03, 0.06, 0.06, 0.02]
     """
     check_choice("correction", correction, Correction)

@@ -67,9 +67,10 @@ def context_test(
         no slope and are left out, and so are groups without any slope. Sorted by the keys.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> scores = {"question_id": [1, 1, 2, 2], "score": [0.5, 0.6, 0.6, 0.8]}
         >>> scored = pl.DataFrame({"model": "a", "context_count": [0, 10, 0, 10], **scores})
-        >>> test = context_test(scored, on="question_id")
+        >>> test = ef.survey.context_test(scored, on="question_id")
         >>> test.select(pl.col("slope").round(4), "n_keys", "n_points").row(0)
         (0.015, 2, 4)
     """

@@ -104,9 +104,10 @@ def sign_flip_test(
         should never be zero.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> scores = {"model": ["a", "a", "b", "b"], "score": [0.75, 0.5, 0.5, 0.25]}
         >>> scored = pl.DataFrame({"question_id": [1, 2, 1, 2], **scores})
-        >>> test = sign_flip_test(scored, on="question_id")
+        >>> test = ef.survey.sign_flip_test(scored, on="question_id")
         >>> test.select("left", "right", "delta", "p_value").row(0)
         ('a', 'b', -0.25, 0.5)
     """
@@ -279,8 +280,9 @@ def welch_test(
         analysis.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> runs = pl.DataFrame({"condition": [*"aaabbb"], "score": [1, 2, 3, 3, 4, 5]})
-        >>> test = welch_test(runs)
+        >>> test = ef.survey.welch_test(runs)
         >>> test.select(pl.col("delta", "t", "df", "p_value", "cohens_d").round(4)).row(0)
         (2.0, 2.4495, 4.0, 0.0705, 2.0)
     """

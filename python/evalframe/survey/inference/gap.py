@@ -67,8 +67,9 @@ def gap_decomposition(
         lengths differ. Columns of these names are replaced. Rows keep their order.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> lists = {"predicted": [[60, 40]], "actual": [[70, 30]], "marginal": [[50, 50]]}
-        >>> gaps = gap_decomposition(pl.DataFrame(lists))
+        >>> gaps = ef.survey.gap_decomposition(pl.DataFrame(lists))
         >>> gaps.select(pl.col("direction", "magnitude").round(9)).row(0)
         (1.0, 0.5)
     """
@@ -147,9 +148,10 @@ def gap_summary(
         ParameterError: A negative shift, or an invalid context.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> lists = {"predicted": [[60, 40]], "actual": [[70, 30]], "marginal": [[50, 50]]}
-        >>> gaps = gap_decomposition(pl.DataFrame({"model": "a", **lists}))
-        >>> gap_summary(gaps).select("mean_magnitude", "n", "n_skipped").row(0)
+        >>> gaps = ef.survey.gap_decomposition(pl.DataFrame({"model": "a", **lists}))
+        >>> ef.survey.gap_summary(gaps).select("mean_magnitude", "n", "n_skipped").row(0)
         (0.5, 1, 0)
     """
     if isinstance(min_shift, bool) or not min_shift >= 0:

@@ -59,8 +59,9 @@ def mean_intervals(
         Efron and Tibshirani (1993), An introduction to the bootstrap.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> segments = pl.DataFrame({"model": "a", "score": [0.5, 0.5, 0.75, 0.75]})
-        >>> mean_intervals(segments).row(0)
+        >>> ef.survey.mean_intervals(segments).row(0)
         ('a', 0.625, 0.5, 0.75, 4)
     """
     return resampled_means(frame, by, value, context, n, seed, level, central_quantiles)
@@ -153,8 +154,9 @@ def weighted_means(
         Sorted by rank, then model.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> scored = pl.DataFrame({"model": "a", "score": [0.5, 0.8], "sample_size": [100, 400]})
-        >>> weighted_means(scored).select("mean", "weighted_mean").row(0)
+        >>> ef.survey.weighted_means(scored).select("mean", "weighted_mean").row(0)
         (0.65, 0.7)
     """
     rows, keys = lazy(scored), model_keys(between)

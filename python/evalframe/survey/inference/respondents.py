@@ -82,10 +82,11 @@ def respondent_intervals(
             outside its domain.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> key = {"round": "1", "segment_id": "s", "question_id": "q", "sample_size": 100}
         >>> lists = {"predicted": [[1.0, 0.0]], "actual": [[1.0, 0.0]]}
         >>> scored = pl.DataFrame({"model": "a", "score": 1.0, **key, **lists})
-        >>> respondent_intervals(scored).select("estimate", "std_error", "lower").row(0)
+        >>> ef.survey.respondent_intervals(scored).select("estimate", "std_error", "lower").row(0)
         (1.0, 0.0, 1.0)
     """
     rows, drawn = drawn_scores(
@@ -179,10 +180,11 @@ def respondent_differences(
         pair.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> key = {"round": "1", "segment_id": "s", "question_id": "q", "sample_size": 50}
         >>> lists = {"predicted": [[0.5, 0.5], [0.45, 0.55]], "actual": [[0.5, 0.5]] * 2}
         >>> scored = pl.DataFrame({"model": ["a", "b"], "score": [1.0, 0.9574], **key, **lists})
-        >>> respondent_differences(scored).select("left", "right", "within_noise").row(0)
+        >>> ef.survey.respondent_differences(scored).select("left", "right", "within_noise").row(0)
         ('a', 'b', True)
     """
     rows, drawn = drawn_scores(
@@ -272,10 +274,11 @@ def respondent_gaps(
             outside its domain.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> key = {"model": "a", "round": "1", "question_id": "q", "sample_size": 50}
         >>> lists = {"predicted": [[0.5, 0.5]] * 2, "actual": [[0.5, 0.5], [0.55, 0.45]]}
         >>> segments = {"segment_id": ["gender:female", "gender:male"], "score": [1.0, 0.9574]}
-        >>> gaps = respondent_gaps(pl.DataFrame(key | lists | segments))
+        >>> gaps = ef.survey.respondent_gaps(pl.DataFrame(key | lists | segments))
         >>> gaps.select("gap", "within_noise").row(0)
         (0.04259999999999997, True)
     """

@@ -63,8 +63,9 @@ def parse(
         Columns of these names are replaced. Rows keep their order. Lazy if the frame is.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> texts = ["As in [1]: DISTRIBUTION: [60, 40]", "a) Yes: 55%\nb) No: 45%"]
-        >>> parsed = parse(pl.DataFrame({"response": texts, "n_options": 2}))
+        >>> parsed = ef.survey.parse(pl.DataFrame({"response": texts, "n_options": 2}))
         >>> parsed.select("predicted", "status", "parse_rule").rows()
         [([60.0, 40.0], 'ok', 'marker'), ([55.0, 45.0], 'ok', 'labelled')]
     """

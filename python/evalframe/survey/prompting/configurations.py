@@ -98,8 +98,9 @@ def config_id(
         `config_id` (String) as in dtef-app 52d79c0, null if a part is null.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> config = pl.DataFrame({"round": "GD4", "segment_id": "gender:male", "context_count": 5})
-        >>> config.select(config_id(reasoning="cot", batch_size=3)).item()
+        >>> config.select(ef.survey.config_id(reasoning="cot", batch_size=3)).item()
         'dtef-GD4-gender:male-c5-cot-b3'
     """
     check_choice("context_format", context_format, ContextFormat)
@@ -133,6 +134,8 @@ def blueprints(prompts: Frame) -> pl.LazyFrame:
         `temperature`. In the order of the prompts. Lazy if the prompts are.
 
     Examples:
+        >>> import polars as pl
+        >>> from evalframe.survey import blueprints
         >>> from evalframe.survey import prompts
         >>> survey = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
         >>> blueprints(prompts(pl.DataFrame(survey))).select("config_id", "n_questions").row(0)

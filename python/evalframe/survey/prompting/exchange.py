@@ -46,7 +46,9 @@ def write_prompts(prompts: Frame, path: str | Path) -> int:
         OutputError: The file cannot be written, or has another suffix.
 
     Examples:
-        >>> import tempfile
+        >>> import tempfile, polars as pl
+        >>> from pathlib import Path
+        >>> from evalframe.survey import write_prompts
         >>> from evalframe.survey import prompts
         >>> survey = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
         >>> with tempfile.TemporaryDirectory() as folder:
@@ -135,6 +137,8 @@ def read_responses(
             run to the same prompt, or two prompts of one id.
 
     Examples:
+        >>> import polars as pl
+        >>> from evalframe.survey import read_responses
         >>> from evalframe.survey import prompts
         >>> survey = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
         >>> replies = pl.DataFrame({"id": ["q-gender:male"], "response": ["[35, 65]"]})

@@ -104,9 +104,10 @@ def prompts(
         ParameterError: An option outside its domain, or options that exclude each other.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> row = {"question_id": "Is it late?", "segment_id": "gender:male", "sample_size": 50}
         >>> survey = pl.DataFrame([{**row, "options": ["Yes", "No"], "actual": [60.0, 40.0]}])
-        >>> print(prompts(survey)["prompt"].item())
+        >>> print(ef.survey.prompts(survey)["prompt"].item())
         Group: Gender: male
         Surveyed: 50 respondents
         <BLANKLINE>

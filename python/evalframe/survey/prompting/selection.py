@@ -46,6 +46,7 @@ class Curation:
         unknown: Ids in the votes that are not questions; they are ignored.
 
     Examples:
+        >>> from evalframe.survey import curate
         >>> votes = curate(["a", "b"], exclusions=[["a"], []], rankings=[["b"], ["b", "z"]])
         >>> votes.question_ids, votes.n_ranked, votes.unknown
         (['b'], 1, ['z'])
@@ -77,10 +78,14 @@ def curate(
         exclusions: For each model, the questions that it would leave out. One vote of two suffices.
         rankings: For each model, the questions that it would ask, the best first.
 
+    Returns:
+        The questions to ask, those that are excluded, and the ranking of all, as `Curation`.
+
     Raises:
         ParameterError: Not as many exclusions as rankings, or a question that occurs twice.
 
     Examples:
+        >>> from evalframe.survey import curate
         >>> votes = curate(["a", "b", "c"], exclusions=[["a"], []], rankings=[["c", "b"], ["b"]])
         >>> votes.ranking.rows()
         [('b', 2, 0.5), ('c', 1, 0.0), ('a', 0, 3.0)]
@@ -134,8 +139,12 @@ def seeded_sample(items: Sequence[T], take: int, seed: str) -> list[T]:
         take: Number of items.
         seed: Any text, such as the id of a segment.
 
+    Returns:
+        `take` of the items in the order of the draws; all in their own order if there are no more.
+
     Examples:
-        >>> seeded_sample(range(10), 3, "ageGroup:18-25")
+        >>> import evalframe as ef
+        >>> ef.survey.seeded_sample(range(10), 3, "ageGroup:18-25")
         [9, 0, 5]
     """
     sample = list(items)

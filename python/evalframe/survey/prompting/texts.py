@@ -49,8 +49,9 @@ def estimate_tokens(text: IntoExpr) -> pl.Expr:
         Int64, under the name of the text; null where it is null. As in dtef-app 52d79c0.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> texts = pl.DataFrame({"text": ["", "abcde", "😀" * 3]})
-        >>> texts.select(estimate_tokens("text")).to_series().to_list()
+        >>> texts.select(ef.survey.estimate_tokens("text")).to_series().to_list()
         [0, 2, 2]
     """
     return utf16_units(text).add(3).floordiv(4)
@@ -94,7 +95,8 @@ def available_tokens(
         Int64, 0 if the other parts fill the budget. As in dtef-app 52d79c0.
 
     Examples:
-        >>> pl.select(available_tokens(pl.lit(52), pl.lit(225), budget=1024)).item()
+        >>> import polars as pl, evalframe as ef
+        >>> pl.select(ef.survey.available_tokens(pl.lit(52), pl.lit(225), budget=1024)).item()
         491
     """
     left = budget - as_expr(system) - as_expr(core) - reserve
@@ -112,8 +114,9 @@ def fitting(cost: IntoExpr, available: IntoExpr) -> pl.Expr:
         `fits` (Boolean). Use it with `over` for several prompts.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> items = pl.DataFrame({"cost": [3, 4, 2]})
-        >>> items.select(fitting("cost", pl.lit(6))).to_series().to_list()
+        >>> items.select(ef.survey.fitting("cost", pl.lit(6))).to_series().to_list()
         [True, False, False]
     """
     return (as_expr(cost).cast(pl.Int64).cum_sum() <= as_expr(available)).alias("fits")

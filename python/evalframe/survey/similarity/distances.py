@@ -30,8 +30,9 @@ def cosine_similarity(predicted: IntoExpr = "predicted", actual: IntoExpr = "act
         contains a null, NaN, negative or infinite number, or only zeros.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[3, 4], [1, 0]], "actual": [[30, 40], [0, 1]]})
-        >>> answers.select(cosine_similarity()).to_series().to_list()
+        >>> answers.select(ef.cosine_similarity()).to_series().to_list()
         [1.0, 0.0]
     """
     return over_rows("cosine_similarity", _cosine, predicted, actual)
@@ -59,10 +60,11 @@ def earth_mover_similarity(
         Rubner, Tomasi and Guibas (2000), The earth mover's distance.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[0, 1, 0]], "actual": [[1, 0, 0]]})
-        >>> answers.select(earth_mover_similarity()).item()
+        >>> answers.select(ef.earth_mover_similarity()).item()
         0.0
-        >>> answers.select(earth_mover_similarity(normalised=True)).item()
+        >>> answers.select(ef.earth_mover_similarity(normalised=True)).item()
         0.5
     """
     kernel = partial(_earth_mover, by_range=normalised)
@@ -82,8 +84,9 @@ def total_variation_distance(
         Float64 in [0, 1], named `total_variation_distance`, null as for `cosine_similarity`.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[50, 30, 20]], "actual": [[40, 40, 20]]})
-        >>> round(answers.select(total_variation_distance()).item(), 4)
+        >>> round(answers.select(ef.survey.total_variation_distance()).item(), 4)
         0.1
     """
     return over_rows("total_variation_distance", _total_variation, predicted, actual)
@@ -100,9 +103,10 @@ def hellinger_distance(predicted: IntoExpr = "predicted", actual: IntoExpr = "ac
         Float64 in [0, 1], named `hellinger_distance`, null as for `cosine_similarity`.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> actual = [[0.0, 1.0], [0.25, 0.75]]
         >>> answers = pl.DataFrame({"predicted": [[1, 0]] * 2, "actual": actual})
-        >>> answers.select(hellinger_distance().round(4)).to_series().to_list()
+        >>> answers.select(ef.survey.hellinger_distance().round(4)).to_series().to_list()
         [1.0, 0.7071]
     """
     return over_rows("hellinger_distance", _hellinger, predicted, actual)
@@ -124,8 +128,9 @@ def distribution_absolute_error(
         Float64 in [0, 1], named `distribution_absolute_error`, null as for `cosine_similarity`.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[50, 30, 20]], "actual": [[40, 40, 20]]})
-        >>> round(answers.select(distribution_absolute_error()).item(), 4)
+        >>> round(answers.select(ef.survey.distribution_absolute_error()).item(), 4)
         0.0667
     """
     return over_rows("distribution_absolute_error", _absolute_error, predicted, actual)
@@ -145,8 +150,9 @@ def distribution_root_mean_squared_error(
         `cosine_similarity`.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[50, 50]], "actual": [[40, 60]]})
-        >>> round(answers.select(distribution_root_mean_squared_error()).item(), 4)
+        >>> round(answers.select(ef.survey.distribution_root_mean_squared_error()).item(), 4)
         0.1
     """
     return over_rows("distribution_root_mean_squared_error", _squared_error, predicted, actual)
@@ -170,8 +176,9 @@ def rank_agreement(predicted: IntoExpr = "predicted", actual: IntoExpr = "actual
         Kendall (1945), The treatment of ties in ranking problems; `scipy.stats.kendalltau`.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[5, 3, 2], [1, 2, 3]], "actual": [[7, 2, 1]] * 2})
-        >>> answers.select(rank_agreement()).to_series().to_list()
+        >>> answers.select(ef.survey.rank_agreement()).to_series().to_list()
         [1.0, -1.0]
     """
     return over_rows("rank_agreement", _tau_b, predicted, actual)
@@ -191,8 +198,9 @@ def mode_agreement(predicted: IntoExpr = "predicted", actual: IntoExpr = "actual
         Float64 in [0, 1], named `mode_agreement`, null as for `cosine_similarity`.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[6, 4], [5, 5]], "actual": [[9, 1]] * 2})
-        >>> answers.select(mode_agreement()).to_series().to_list()
+        >>> answers.select(ef.survey.mode_agreement()).to_series().to_list()
         [1.0, 0.5]
     """
     return over_rows("mode_agreement", _shared_modes, predicted, actual)
@@ -219,8 +227,9 @@ def per_option_accuracy(
         `cosine_similarity`.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[44, 56]], "actual": [[40, 60]]})
-        >>> round(answers.select(per_option_accuracy(option=0)).item(), 4)
+        >>> round(answers.select(ef.survey.per_option_accuracy(option=0)).item(), 4)
         0.6667
     """
     check_option(option, tolerance)

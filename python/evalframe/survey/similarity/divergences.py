@@ -40,8 +40,9 @@ def jensen_shannon_similarity(
         Lin (1991), Divergence measures based on the Shannon entropy; Endres and Schindelin (2003).
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[50, 50], [1, 0]], "actual": [[50, 50], [0, 1]]})
-        >>> answers.select(jensen_shannon_similarity()).to_series().to_list()
+        >>> answers.select(ef.jensen_shannon_similarity()).to_series().to_list()
         [1.0, 0.0]
     """
     check_epsilon(epsilon)
@@ -68,8 +69,9 @@ def jensen_shannon_distance(
         Endres and Schindelin (2003), A new metric for probability distributions.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[1.0, 0.0]], "actual": [[0.5, 0.5]]})
-        >>> round(answers.select(jensen_shannon_distance()).item(), 4)
+        >>> round(answers.select(ef.survey.jensen_shannon_distance()).item(), 4)
         0.5579
     """
     check_epsilon(epsilon)
@@ -99,8 +101,9 @@ def kullback_leibler_divergence(
         Kullback and Leibler (1951), On information and sufficiency.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> answers = pl.DataFrame({"predicted": [[1, 1], [1, 0]], "actual": [[1, 0], [1, 1]]})
-        >>> answers.select(kullback_leibler_divergence()).to_series().to_list()
+        >>> answers.select(ef.survey.kullback_leibler_divergence()).to_series().to_list()
         [1.0, inf]
     """
     check_epsilon(epsilon)

@@ -43,6 +43,8 @@ def answer_letter(response: IntoExpr = "response") -> pl.Expr:
         String `answer_letter`, in lower case; null if the response has none.
 
     Examples:
+        >>> import polars as pl
+        >>> from evalframe.survey import answer_letter
         >>> pl.DataFrame({"response": ["ANSWER: B", "none"]}).select(answer_letter()).rows()
         [('b',), (None,)]
     """
@@ -64,8 +66,9 @@ def answer_probabilities(response: IntoExpr = "response") -> pl.Expr:
         List(Float64) `answer_probabilities`; null if the response has none.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> texts = pl.DataFrame({"response": ["ANSWER: a\nPROBABILITIES: [0.7, 30%, x]"]})
-        >>> texts.select(answer_probabilities()).item().to_list()
+        >>> texts.select(ef.survey.answer_probabilities()).item().to_list()
         [0.7, 30.0]
     """
     inside = as_expr(response).str.extract(_PROBABILITIES)
@@ -95,8 +98,9 @@ def individual_score(
         Brier (1950). dtef-app 52d79c0, `individual_metric`, which calls 1 - Brier a skill score.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> people = pl.DataFrame({"response": ["PROBABILITIES: [0.8, 0.2]"], "actual": [[1, 0]]})
-        >>> round(people.select(individual_score()).item(), 4)
+        >>> round(people.select(ef.survey.individual_score()).item(), 4)
         0.92
     """
     kernels = {"brier": _brier, "binary": _hit, "confidence": _confidence}

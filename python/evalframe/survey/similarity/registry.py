@@ -113,9 +113,10 @@ def similarity_table(
         ParameterError: No keys.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> shares = {"predicted": [50.0, 50.0], "actual": [0.5, 0.5]}
         >>> options = pl.DataFrame({"question_id": ["q"] * 2, "option_index": [1, 0], **shares})
-        >>> similarity_table(options, by="question_id").rows()
+        >>> ef.survey.similarity_table(options, by="question_id").rows()
         [('q', 2, 1.0)]
     """
     value = metric_expression(metric, "predicted", "actual", SIMILARITIES | OTHERS)

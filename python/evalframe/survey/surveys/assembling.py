@@ -84,11 +84,16 @@ def as_survey(
             follow from the ids otherwise.
         answers: Columns of answers, as for `as_distributions`.
 
+    Returns:
+        The survey, in the order of the rows.
+
     Raises:
         ContractError: As for `as_distributions`; also a question or a segment that the table of
             them lacks or repeats, or another number or order of options.
 
     Examples:
+        >>> import polars as pl
+        >>> from evalframe.survey import as_survey
         >>> table = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[25.0, 75.0]]}
         >>> as_survey(pl.DataFrame(table)).segments.select("segment_value", "n_questions").row(0)
         ('male', 1)
@@ -259,11 +264,12 @@ def read_survey(path: Paths) -> Survey:
         ContractError: A table that breaks the contract.
 
     Examples:
-        >>> import tempfile
+        >>> import tempfile, polars as pl, evalframe as ef
+        >>> from pathlib import Path
         >>> table = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     pl.DataFrame(table).write_parquet(Path(folder, "survey.parquet"))
-        ...     print(read_survey(Path(folder, "survey.parquet")))
+        ...     print(ef.survey.read_survey(Path(folder, "survey.parquet")))
         survey: 1 questions, 1 segments, 1 distributions, 0 warnings
     """
     files = [file for each in listed(path) for file in files_of(each, *_TABLES)]

@@ -45,7 +45,8 @@ def slug(value: IntoExpr) -> pl.Expr:
         String, under the name of the value; null if it is null.
 
     Examples:
-        >>> pl.DataFrame({"value": ["65+", "Türkiye"]}).select(slug("value")).rows()
+        >>> import polars as pl, evalframe as ef
+        >>> pl.DataFrame({"value": ["65+", "Türkiye"]}).select(ef.survey.slug("value")).rows()
         [('65',), ('t-rkiye',)]
     """
     lower = as_expr(value).cast(pl.String).str.to_lowercase()
@@ -63,7 +64,8 @@ def segment_id(attribute: IntoExpr, value: IntoExpr) -> pl.Expr:
         `segment_id` (String), null if an argument is null.
 
     Examples:
-        >>> pl.select(segment_id(pl.lit("ageGroup"), pl.lit("65+"))).item()
+        >>> import polars as pl, evalframe as ef
+        >>> pl.select(ef.survey.segment_id(pl.lit("ageGroup"), pl.lit("65+"))).item()
         'ageGroup:65'
     """
     parts = pl.concat_str(as_expr(attribute).cast(pl.String), slug(value), separator=":")
@@ -80,7 +82,8 @@ def canonical_id(segment_id: IntoExpr = "segment_id") -> pl.Expr:
         String, under the name of the column; null without an id.
 
     Examples:
-        >>> pl.select(canonical_id(pl.lit("country:t-rkiye"))).item()
+        >>> import polars as pl, evalframe as ef
+        >>> pl.select(ef.survey.canonical_id(pl.lit("country:t-rkiye"))).item()
         'country:turkey'
     """
     return as_expr(segment_id).cast(pl.String).replace(_IDS)
@@ -96,7 +99,8 @@ def canonical_value(value: IntoExpr) -> pl.Expr:
         String, under the name of the column; null without a value.
 
     Examples:
-        >>> pl.select(canonical_value(pl.lit("Türkiye"))).item()
+        >>> import polars as pl, evalframe as ef
+        >>> pl.select(ef.survey.canonical_value(pl.lit("Türkiye"))).item()
         'Turkey'
     """
     return as_expr(value).cast(pl.String).replace(_VALUES)
@@ -114,8 +118,9 @@ def category(segment_id: IntoExpr = "segment_id") -> pl.Expr:
         without `:`, or with an empty prefix.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> ids = pl.DataFrame({"segment_id": ["Age:18-29", "O7:kenya", "young"]})
-        >>> ids.select(category()).to_series().to_list()
+        >>> ids.select(ef.survey.category()).to_series().to_list()
         ['Age', 'country', None]
     """
     prefix = as_expr(segment_id).cast(pl.String).str.extract(r"^([^:]+):")

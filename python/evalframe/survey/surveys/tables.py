@@ -72,6 +72,7 @@ class Survey:
         warnings: Findings of validation that are not errors: `file`, `path`, `message`.
 
     Examples:
+        >>> import polars as pl
         >>> from evalframe.survey import as_survey
         >>> table = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[60.0, 40.0]]}
         >>> print(as_survey(pl.DataFrame(table)))
@@ -175,9 +176,10 @@ def as_distributions(
         MissingColumnsError: The table has none of these shapes.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> people = pl.DataFrame({"gender": ["f", "f", "m"], "hot": ["yes", "no", "yes"]})
         >>> columns = ["segment_id", "options", "actual", "sample_size"]
-        >>> as_distributions(people, answers=["hot"]).select(columns).rows()
+        >>> ef.survey.as_distributions(people, answers=["hot"]).select(columns).rows()
         [('gender:f', ['no', 'yes'], [0.5, 0.5], 2), ('gender:m', ['no', 'yes'], [0.0, 1.0], 1)]
     """
     nested, _ = distributions_of(survey, answers)
@@ -218,8 +220,9 @@ def as_long(survey: Survey | Frame) -> pl.LazyFrame:
         distribution are those of the table. Lazy if the survey is a LazyFrame.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> table = {"question_id": ["q"], "segment_id": ["gender:male"], "actual": [[25.0, 75.0]]}
-        >>> as_long(pl.DataFrame(table)).select("option_index", "share", "percent").rows()
+        >>> ef.survey.as_long(pl.DataFrame(table)).select("option_index", "share", "percent").rows()
         [(0, 0.25, 25.0), (1, 0.75, 75.0)]
     """
     if isinstance(survey, Survey):
@@ -336,9 +339,10 @@ def population_marginals(survey: Survey | Frame) -> pl.LazyFrame:
         order of the survey. Null if no segment has respondents. Lazy if the survey is a LazyFrame.
 
     Examples:
+        >>> import polars as pl, evalframe as ef
         >>> answers = {"sample_size": [100, 300], "actual": [[20.0, 80.0], [40.0, 60.0]]}
         >>> survey = pl.DataFrame({"question_id": ["q"] * 2, "segment_id": ["a", "b"], **answers})
-        >>> population_marginals(survey)["percent"].item().to_list()
+        >>> ef.survey.population_marginals(survey)["percent"].item().to_list()
         [35.0, 65.0]
     """
     question = ["round", "question_id"]

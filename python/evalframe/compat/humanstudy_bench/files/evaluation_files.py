@@ -198,6 +198,7 @@ def write_detailed_stats(results: Results, path: str | Path, *, overwrite: bool 
         ParameterError: `results` has scores but no tests; make it with `result_tables`.
 
     Examples:
+        >>> from pathlib import Path
         >>> import tempfile
         >>> import polars as pl
         >>> from evalframe.compat.humanstudy_bench import result_tables, write_detailed_stats

@@ -96,6 +96,9 @@ def write_simple_results(
         created_at: As in `simple_results`.
         overwrite: True to replace existing files.
 
+    Returns:
+        The files, sorted.
+
     Raises:
         OutputError: A file exists, or cannot be written.
 

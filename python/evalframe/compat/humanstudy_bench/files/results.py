@@ -138,6 +138,9 @@ def result_tables(
         missing: See `study_scores`; by default `skip`, and `chance` for original numbers.
         numbers: `sound`: the scores of `evalframe.replication`. `original`: those of this program.
 
+    Returns:
+        Tables of models, domains, studies, findings and tests, and how they were pooled.
+
     Raises:
         ContractError: A column has the wrong type, a sign or count is not valid, there are no rows,
             or tests or runs are repeated.

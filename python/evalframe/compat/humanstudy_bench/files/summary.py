@@ -104,6 +104,9 @@ def write_benchmark_summary(
         created_at: As in `benchmark_summary`.
         overwrite: True to replace existing files.
 
+    Returns:
+        The files, sorted.
+
     Raises:
         OutputError: A file exists, or cannot be written.
         ParameterError: As `benchmark_summary`.
