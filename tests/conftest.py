@@ -6,6 +6,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:  # processes share the cores
     os.environ.setdefault("POLARS_MAX_THREADS", "1")
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from evalframe.core.metric import registered
@@ -14,6 +15,12 @@ settings.register_profile("patient", deadline=None)  # a busy machine breaks no 
 settings.load_profile("patient")
 
 registered()  # loads all metrics for the tests over the registry
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """Look for examples in the package only: these files have none."""
+    return [node for node in (yield) if not isinstance(node, DoctestModule)]
 
 
 @pytest.hookimpl(optionalhook=True)

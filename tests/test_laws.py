@@ -49,6 +49,15 @@ def choices(metric, param):
     return known[param]
 
 
+def pairs(choices):
+    """Values of all parameters, so that any two values of two parameters meet."""
+    numbered = [[*enumerate(values)] for values in choices]
+    free = sum(len(values) > 1 for values in numbered) < 3
+    for chosen in itertools.product(*numbered):
+        if free or sum(place for place, _ in chosen) % 2 == 0:
+            yield [value for _, value in chosen]
+
+
 def roles(metric):
     """Columns for the roles whose own names mean different things in two families."""
     named = {
@@ -68,7 +77,7 @@ def every(weight=None, *, jumps=True):
     for name, metric in registered().items():
         if metric.family == "user" or (name in JUMPS and not jumps):
             continue
-        for values in itertools.product(*(choices(metric, param) for param in metric.params)):
+        for values in pairs(choices(metric, param) for param in metric.params):
             params = dict(zip(metric.params, values, strict=True))
             shown = [str(value) for param, value in params.items() if value != metric.params[param]]
             alias = " ".join([name, *shown])
@@ -88,7 +97,7 @@ WEIGHTS = st.sampled_from([0.0, 0.5, 1.0, 1.0, 2.0, 3.0])
 
 
 @st.composite
-def frames(draw, losses=LOSSES, confidences=CONFIDENCES, weights=WEIGHTS):
+def frames(draw, losses=LOSSES, confidences=CONFIDENCES, weights=WEIGHTS, least=1):
     columns = {
         "model": st.sampled_from(["a", "a", "a", "b", None]),
         "person": st.integers(0, 6),
@@ -106,7 +115,7 @@ def frames(draw, losses=LOSSES, confidences=CONFIDENCES, weights=WEIGHTS):
         "status": st.sampled_from(["ok", "ok", "unparsed", "failed", None]),
         "groups_found": st.sampled_from([None, [], [1], [1, 1], [1, 0], [0], [-1], [-1, 1]]),
     }
-    rows = draw(st.lists(st.tuples(*columns.values()), min_size=1, max_size=40))
+    rows = draw(st.lists(st.tuples(*columns.values()), min_size=least, max_size=40))
     floats, groups = [pl.Float64] * 5, pl.List(pl.Int8)
     types = [pl.String, *[pl.Int64] * 5, *floats, pl.Int64, pl.String, pl.String, groups]
     return pl.DataFrame(rows, schema=dict(zip(columns, types, strict=True)), orient="row")
@@ -114,10 +123,21 @@ def frames(draw, losses=LOSSES, confidences=CONFIDENCES, weights=WEIGHTS):
 
 KEYS = st.sampled_from([None, "model", ["model", "person"]])
 EXACT = frames()
-ROUGH = frames(
-    losses=st.one_of(st.none(), st.just(0.0), st.floats(1e-3, 1e3)),
-    confidences=st.floats(-1e3, 1e3),
-    weights=st.floats(0.01, 10),
+
+
+# The first frame that is tried has rows all alike: a law that is tried once needs another.
+def hard(frames):
+    return frames.filter(lambda frame: frame["model"].n_unique() == 3)
+
+
+HARD = hard(frames(least=12))
+ROUGH = hard(
+    frames(
+        losses=st.one_of(st.none(), st.just(0.0), st.floats(1e-3, 1e3)),
+        confidences=st.floats(-1e3, 1e3),
+        weights=st.floats(0.01, 10),
+        least=12,
+    )
 )
 
 
@@ -126,8 +146,8 @@ def examples(number):
     return settings(max_examples=number, deadline=None)
 
 
-@examples(2)
-@given(EXACT, KEYS, st.sampled_from([None, "weight"]))
+@examples(1)
+@given(HARD, KEYS, st.sampled_from([None, "weight"]))
 def test_expressions_equal_tables(frame, by, weight):
     laws.expressions_equal_tables(every(weight), frame, by=by)
 
@@ -137,52 +157,52 @@ def copy(column):
     return pl.when(column.is_not_null()).then(column)
 
 
-@examples(2)
-@given(EXACT, st.sampled_from([None, "weight"]))
+@examples(1)
+@given(HARD, st.sampled_from([None, "weight"]))
 def test_computed_roles_are_the_columns_that_they_compute(frame, weight):
     computed = [MetricExpr.of(over_columns(expr.bound, copy)) for expr in every(weight)]
     made, expected = frame.select(computed), frame.select(every(weight))
     assert_frame_equal(made, expected, rel_tol=1e-12, abs_tol=1e-12)
 
 
-@examples(2)
-@given(EXACT, KEYS, st.sampled_from([None, "weight"]))
+@examples(1)
+@given(HARD, KEYS, st.sampled_from([None, "weight"]))
 def test_shards_add_up(frame, by, weight):
     laws.shards_add_up(every(weight), frame, by=by)
 
 
-@examples(2)
-@given(EXACT, KEYS, st.sampled_from([None, "weight"]))
+@examples(1)
+@given(HARD, KEYS, st.sampled_from([None, "weight"]))
 def test_parts_can_be_taken_away(frame, by, weight):
     laws.parts_can_be_taken_away(every(weight), frame, by=by)
 
 
-@examples(2)
-@given(EXACT, KEYS)
+@examples(1)
+@given(HARD, KEYS)
 def test_integer_weights_repeat_rows(frame, by):
     laws.integer_weights_repeat_rows(every(), frame, by=by)
 
 
-@examples(2)
-@given(EXACT, KEYS, st.sampled_from([None, "weight"]))
+@examples(1)
+@given(HARD, KEYS, st.sampled_from([None, "weight"]))
 def test_zero_weights_remove_rows(frame, by, weight):
     laws.zero_weights_remove_rows(every(weight), frame, by=by)
 
 
-@examples(2)
-@given(EXACT, KEYS, st.sampled_from([None, "weight"]))
+@examples(1)
+@given(HARD, KEYS, st.sampled_from([None, "weight"]))
 def test_row_order_does_not_matter(frame, by, weight):
     laws.row_order_does_not_matter(every(weight), frame, by=by)
 
 
-@examples(2)
-@given(EXACT, st.sampled_from([None, "model"]), st.sampled_from([None, "person"]))
+@examples(1)
+@given(HARD, st.sampled_from([None, "model"]), st.sampled_from([None, "person"]))
 def test_clusters_add_up(frame, by, cluster):
     laws.clusters_add_up(every(), frame, by=by, cluster=cluster)
 
 
-@examples(2)
-@given(EXACT, st.sampled_from([None, "model"]), st.sampled_from([None, "person"]))
+@examples(1)
+@given(HARD, st.sampled_from([None, "model"]), st.sampled_from([None, "person"]))
 def test_replicates_resample_rows(frame, by, cluster):
     laws.replicates_resample_rows(every(), frame, by=by, cluster=cluster, n=10)
 
