@@ -14,7 +14,7 @@ from evalframe.comparison import compare as compare
 from evalframe.core.contract import (
     Column as Column,
     Contract as Contract,
-    Report as Report,
+    Validation as Validation,
     Rule as Rule,
     validate as validate,
 )

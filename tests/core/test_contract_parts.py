@@ -55,17 +55,17 @@ def test_parts_are_told_as_one_table(tmp_path_factory, parts):
     frames = Frames([pl.DataFrame(rows, schema=SCHEMA, orient="row") for rows in parts])
     whole = frames.table.collect()
     expected = told(lambda: str(ef.validate(whole, CONTRACT)))
-    assert told(lambda: str(validate_parts(frames, CONTRACT).report)) == expected
+    assert told(lambda: str(validate_parts(frames, CONTRACT).validation)) == expected
     if whole.is_empty():
         return
     folder = tmp_path_factory.getbasetemp()
     files = {name: Path(folder, f"{name}.parquet") for name in ("whole", "parts")}
     report = ef.validate(whole, CONTRACT, on_invalid="quarantine", quarantine=files["whole"])
     checked = validate_parts(frames, CONTRACT, files["parts"])
-    assert checked.report.describe() == report.describe()
-    assert_frame_equal(checked.report.breaches, report.breaches)
+    assert checked.validation.describe() == report.describe()
+    assert_frame_equal(checked.validation.breaches, report.breaches)
     assert_frame_equal(pl.read_parquet(files["parts"]), pl.read_parquet(files["whole"]))
-    accepted = checked.report.valid.collect()
+    accepted = checked.validation.valid.collect()
     assert_frame_equal(accepted, report.valid.collect())
     if checked.step is not None:
         assert_frame_equal(pl.concat(frames.each(checked.step, checked.own)), accepted)
@@ -81,7 +81,7 @@ def test_a_table_without_a_key_may_repeat_rows():
 def test_good_parts_are_read_once():
     rows = [pl.DataFrame({"x": [1.0], "k": [k], "j": ["a"]}, schema=SCHEMA) for k in range(3)]
     frames = Frames(rows)
-    assert validate_parts(frames, CONTRACT).report.rows == 3
+    assert validate_parts(frames, CONTRACT).validation.rows == 3
     assert frames.reads == 1
 
 

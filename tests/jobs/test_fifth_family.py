@@ -31,18 +31,20 @@ CONTRACT = Contract("words", (Column("word", "string"),))
 
 def compute(job, place):
     opened = open_records(job, place.folder, place.targets)
-    report = validate(opened.table, CONTRACT, on_invalid=job.on_invalid, quarantine=place.rejects)
+    validation = validate(
+        opened.table, CONTRACT, on_invalid=job.on_invalid, quarantine=place.rejects
+    )
     keys = [*job.by, "word"]
     order = keys if job.order == "name" else ["len", *keys]
-    counts = report.valid.group_by(keys).len().sort(order).collect()
-    return Outcome(job, keys, counts, report, opened, lambda: {"counts": counts})
+    counts = validation.valid.group_by(keys).len().sort(order).collect()
+    return Outcome(job, keys, counts, validation, opened, lambda: {"counts": counts})
 
 
 def check(job, place):
     return str(validate(open_records(job, place.folder, ()).table, CONTRACT))
 
 
-def report(result, keys, **settings):
+def printed(result, keys, **settings):
     return "\n".join(f"{word}: {count}" for word, count in result.rows())
 
 
@@ -63,7 +65,7 @@ FAMILY = Family(
     job=CountsJob,
     compute=Lazy(f"{NAME}:compute"),
     check=Lazy(f"{NAME}:check"),
-    report=Lazy(f"{NAME}:report"),
+    printed=Lazy(f"{NAME}:printed"),
     roles=Lazy(f"{NAME}:ROLES"),
     tables=Lazy(f"{NAME}:TABLES"),
     sample=Lazy(f"{NAME}:sample_files"),

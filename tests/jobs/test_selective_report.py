@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import evalframe as ef
-from evalframe.jobs.selective.run import metrics_report
+from evalframe.jobs.selective.run import printed_metrics
 
 
 def text(block):
@@ -49,7 +49,7 @@ def result():
 
 
 def test_what_matters_most(result):
-    assert metrics_report(result, ["mode"], level=0.95, notes=["Convention: population."]) == text(
+    assert printed_metrics(result, ["mode"], level=0.95, notes=["Convention: population."]) == text(
         """
         mode      n    Cmax      AURC [lower, upper]     AUGRC [lower, upper]  risk@0.20  gain %   excess  optimal  achievable
         ----  -----  ------  -----------------------  -----------------------  ---------  ------  -------  -------  ----------
@@ -65,7 +65,7 @@ def test_what_matters_most(result):
 
 
 def test_markdown(result):
-    shown = metrics_report(result.filter(mode="few"), ["mode"], metrics=["aurc"], markdown=True)
+    shown = printed_metrics(result.filter(mode="few"), ["mode"], metrics=["aurc"], markdown=True)
     assert shown == text(
         """
         | mode |     n |     AURC [lower, upper] |
@@ -76,7 +76,7 @@ def test_markdown(result):
 
 
 def test_metrics_that_are_asked_for_have_their_intervals(result):
-    shown = metrics_report(result, ["mode"], metrics=["risk_at_0.20", "eaugrc", "aurc_at_0.50"])
+    shown = printed_metrics(result, ["mode"], metrics=["risk_at_0.20", "eaugrc", "aurc_at_0.50"])
     assert shown.splitlines()[0].split() == [
         *("mode", "n", "risk@0.20", "[lower,", "upper]", "AUGRC", "excess", "AURC@0.50")
     ]
@@ -84,7 +84,7 @@ def test_metrics_that_are_asked_for_have_their_intervals(result):
 
 
 def test_details_go_where_lines_are_short(result):
-    lines = metrics_report(result, ["mode"], width=80).splitlines()
+    lines = printed_metrics(result, ["mode"], width=80).splitlines()
     assert len(lines[1]) <= 80
     assert lines[0].split()[:4] == ["mode", "n", "Cmax", "AURC"]
     assert "Not shown at 80 characters: gain %, excess, optimal, achievable." in lines
@@ -102,35 +102,35 @@ def test_of_many_risks_three_are_shown():
             "n_missing": 0,
         }
     )
-    lines = metrics_report(risks, []).splitlines()
+    lines = printed_metrics(risks, []).splitlines()
     assert lines[0].split() == ["n", "AURC", "risk@0.10", "risk@0.40", "risk@0.60"]
     assert lines[-1] == "Also in the result: risk_at (6)."
 
 
 def test_keys_may_have_the_names_of_metrics(result):
     named = result.rename({"mode": "aurc"})
-    lines = metrics_report(named, ["aurc"], metrics=["aurc"]).splitlines()
+    lines = printed_metrics(named, ["aurc"], metrics=["aurc"]).splitlines()
     assert lines[2].split() == ["zero", "1,328", "0.1066", "[0.0866,", "0.1266]"]
     nulls = result.with_columns(mode=pl.when(mode="few").then(pl.lit("-")))
-    assert len(metrics_report(nulls, ["mode"], metrics=["aurc"]).splitlines()) == 4
+    assert len(printed_metrics(nulls, ["mode"], metrics=["aurc"]).splitlines()) == 4
 
 
 def test_rows_left_out_are_counted(result):
     missing = result.with_columns(n_missing=pl.when(mode="few", metric="aurc").then(2).otherwise(0))
-    head, _, zero, few, *_ = metrics_report(missing, ["mode"]).splitlines()
+    head, _, zero, few, *_ = printed_metrics(missing, ["mode"]).splitlines()
     assert head.split()[:4] == ["mode", "n", "missing", "Cmax"]
     assert (zero.split()[2], few.split()[2]) == ("0", "2")
     # Those of AURC, which need a confidence; coverage has none missing.
-    assert "missing" not in metrics_report(missing, ["mode"], metrics=["coverage"])
+    assert "missing" not in printed_metrics(missing, ["mode"], metrics=["coverage"])
 
 
 def test_metrics_that_it_does_not_know_stand_under_their_names(result):
     other = result.with_columns(metric=pl.lit("my_own")).unique("mode", maintain_order=True)
-    assert metrics_report(other, ["mode"]).splitlines()[0].split() == ["mode", "n", "my_own"]
+    assert printed_metrics(other, ["mode"]).splitlines()[0].split() == ["mode", "n", "my_own"]
 
 
 def test_no_rows(result):
-    assert metrics_report(result.clear(), ["mode"]).splitlines()[-1] == "No rows."
+    assert printed_metrics(result.clear(), ["mode"]).splitlines()[-1] == "No rows."
 
 
 def test_what_evaluate_gives_reads_as_it_is():
@@ -144,6 +144,6 @@ def test_what_evaluate_gives_reads_as_it_is():
     )
     metrics = [ef.coverage(), ef.aurc(), ef.aurc_achievable(), ef.achievable_gain_pct()]
     plain = ef.evaluate(items, metrics)
-    assert metrics_report(plain, []).splitlines()[2].split() == [
+    assert printed_metrics(plain, []).splitlines()[2].split() == [
         *("4", "0.7500", "0.1875", "33.3", "0.1250")
     ]

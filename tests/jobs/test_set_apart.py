@@ -43,8 +43,8 @@ def test_a_job_that_fails_leaves_the_rejected_rows_as_they_were(family, samples)
 def test_rejected_rows_are_named_where_they_are(family, samples):
     asked = FAMILIES[family]
     outcome = run(parse({"family": family, **asked, **APART}), folder=samples)
-    assert outcome.report.quarantine == samples / "out.rejected.parquet"
-    assert pl.read_parquet(outcome.report.quarantine).is_empty()
+    assert outcome.validation.quarantine == samples / "out.rejected.parquet"
+    assert pl.read_parquet(outcome.validation.quarantine).is_empty()
 
 
 def test_baselines_among_the_models_stay_as_they_are(tmp_path):

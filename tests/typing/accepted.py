@@ -126,10 +126,10 @@ def replication(tests: pl.DataFrame) -> pl.DataFrame:
 
 def contracts(frame: pl.LazyFrame) -> str:
     contract: ef.Contract = ef.replication.replication_contract(model="system")
-    report: ef.Report = ef.validate(frame, contract, on_invalid="quarantine")
-    check_laws([ef.aurc, share()], report.valid, by="mode", cluster="item", rtol=1e-9)
+    found: ef.Validation = ef.validate(frame, contract, on_invalid="quarantine")
+    check_laws([ef.aurc, share()], found.valid, by="mode", cluster="item", rtol=1e-9)
     try:
-        ef.selective.fit_temperature(report.valid, "a", "b")
+        ef.selective.fit_temperature(found.valid, "a", "b")
     except ef.EvalframeError as error:
         return str(error)
-    return f"{report.rejected} rows"
+    return f"{found.rejected} rows"

@@ -69,7 +69,7 @@ def rejected(numbered: pl.LazyFrame, breaches: Breaches) -> pl.LazyFrame:
 
 
 def as_table(breaches: Breaches) -> pl.DataFrame:
-    """The broken rules of a report."""
+    """The broken rules of a validation."""
     texts = pl.List(pl.String())
     schema = {"rule": pl.String(), "columns": texts, "rows": pl.Int64(), "remedy": pl.String()}
     rows = [(rule.name, list(rule.columns), n, rule.remedy) for rule, n in breaches]

@@ -214,7 +214,7 @@ class Contract:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Report:
+class Validation:
     """Result of `validate`.
 
     Args:
@@ -269,7 +269,7 @@ def validate(
     quarantine: str | Path | None = None,
     examples: int = 3,
     counts: pl.DataFrame | None = None,
-) -> Report:
+) -> Validation:
     """Check a table against its contract, all rules at once.
 
     Rows are numbered from 0. A lazy frame can be read more than once, so its rows should have a
@@ -286,7 +286,7 @@ def validate(
         counts: Result of `contract.query(frame)`, if it was collected with other queries.
 
     Returns:
-        What was found, a `Report`: the counts, the broken rules, and the accepted rows, lazily.
+        What was found, a `Validation`: the counts, the broken rules, and the accepted rows, lazily.
 
     Raises:
         MissingColumnsError: A required column is missing.
@@ -325,7 +325,7 @@ def validate(
         first = [offending(numbered, contract, rule).head(examples) for rule, _ in breaches]
         raise ContractError(complaint(contract, rows, breaches, pl.collect_all(first)))
     path = None if quarantine is None else Path(quarantine)
-    return Report(
+    return Validation(
         table=contract.table,
         rows=rows,
         rejected=0 if path is None else _set_apart(table, breaches, path),

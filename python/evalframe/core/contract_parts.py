@@ -26,7 +26,7 @@ from evalframe.core.breaches import (
     offending,
     rejected,
 )
-from evalframe.core.contract import Contract, Report, Rule, validate
+from evalframe.core.contract import Contract, Rule, Validation, validate
 from evalframe.core.errors import ContractError
 from evalframe.core.files import replacing
 
@@ -52,15 +52,15 @@ class Parts(Protocol):
 
 
 class Checked(NamedTuple):
-    """A report, and the step that leaves the accepted rows of each part; None if all are."""
+    """What was found, and the step that leaves the accepted rows of each part; None if all are."""
 
-    report: Report
+    validation: Validation
     step: Step | None = None
     own: Own = ()
 
 
 def validate_parts(parts: Parts, contract: Contract, quarantine: Path | None = None) -> Checked:
-    """As `validate`, with the same report and errors; with a quarantine rows are rejected."""
+    """As `validate`, with the same result and errors; with a quarantine rows are rejected."""
     table = parts.table
     schema = table.collect_schema()
     contract.check_schema(schema)
@@ -73,14 +73,14 @@ def validate_parts(parts: Parts, contract: Contract, quarantine: Path | None = N
     breaches = [(rule, n) for rule, n in zip(rules, numbers, strict=True) if n]
     if not breaches and repeats.is_empty():
         clean = counts.select("len", pl.col("len").alias(_HASHES), pl.exclude("len"))
-        report = validate(
+        validation = validate(
             table,
             contract,
             on_invalid="raise" if quarantine is None else "quarantine",
             quarantine=quarantine,
             counts=clean,
         )
-        return Checked(report)
+        return Checked(validation)
     unique = [(contract.key_rule(), len(repeats))] if len(repeats) else []
     own = [
         (start, repeats.filter(pl.col(NUMBER).is_between(start, stop, closed="left"))[NUMBER])
@@ -100,8 +100,8 @@ def validate_parts(parts: Parts, contract: Contract, quarantine: Path | None = N
     accepted = partial(_accepted, breaches, unique)
     valid = pl.defer(lambda: pl.concat(parts.each(accepted, own)), schema=schema)
     told = as_table(breaches + unique)
-    report = Report(contract.table, rows, len(apart), told, valid, quarantine)
-    return Checked(report, accepted, own)
+    validation = Validation(contract.table, rows, len(apart), told, valid, quarantine)
+    return Checked(validation, accepted, own)
 
 
 def _tally(contract: Contract, part: pl.LazyFrame) -> pl.LazyFrame:

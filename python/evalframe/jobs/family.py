@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from evalframe.core import documents
-    from evalframe.core.contract import Report
+    from evalframe.core.contract import Validation
     from evalframe.core.metric import MetricExpr
     from evalframe.jobs.inputs import Opened
     from evalframe.jobs.rows import Workers
@@ -87,8 +87,8 @@ class Family:
         metrics: Names of metrics that its jobs compute; they are declared where they are named.
         job: Type of its jobs, whose fields are the flags and the entries of job files.
         compute: Opens, validates and computes a job.
-        check: Validates the records of a job and returns a report.
-        report: Renders the main table: of it, its keys, notes, and options of `wide_table`.
+        check: Validates the records of a job and returns what was found, in words.
+        printed: Renders the main table: of it, its keys, notes, and options of `wide_table`.
         roles: Roles for which a job can name columns; of some families they depend on the job.
         tables: Names of all tables, which a folder as output gets.
         sample: Makes the files of its sample, of a seed and of these `sizes`.
@@ -114,7 +114,7 @@ class Family:
     job: type[TableJob]
     compute: Lazy[Callable[..., Outcome]]
     check: Lazy[Callable[..., str]]
-    report: Lazy[Callable[..., str]]
+    printed: Lazy[Callable[..., str]]
     roles: Lazy[Collection[str] | Callable[[Any, Path], Collection[str]]]
     tables: Lazy[Sequence[str]]
     sample: Lazy[Callable[..., Sequence[Any]]]
@@ -198,12 +198,12 @@ class Outcome:
         job: The job.
         keys: The columns that the result is grouped by.
         result: The main table.
-        report: Result of the validation.
+        validation: What the records' contract found.
         inputs: The records as they were opened.
         tables: Computes all tables by name.
         metrics: The metrics, for the provenance.
         derived: Further entries of the provenance.
-        shown: Further arguments of the report.
+        shown: Further arguments of `printed`.
         notes: Remarks printed below the numbers.
         told: Remarks about the engine; printed, but not kept in the provenance.
         warnings: What was requested and could not be done.
@@ -214,7 +214,7 @@ class Outcome:
     job: TableJob
     keys: Sequence[str]
     result: pl.DataFrame
-    report: Report | Any
+    validation: Validation | Any
     inputs: Opened
     tables: Callable[[], Mapping[str, pl.DataFrame]]
     metrics: Sequence[MetricExpr] = ()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
-from evalframe.core.contract import Contract, Report, validate
+from evalframe.core.contract import Contract, Validation, validate
 from evalframe.core.contract_parts import Own, Step, validate_parts
 from evalframe.core.scan import reading
 from evalframe.engine.definitions import further
@@ -75,11 +75,11 @@ class Rows:
         """The rows with their numbers."""
         return Rows(self.table.with_row_index(name))
 
-    def checked(self, contract: Contract, quarantine: Path | None) -> tuple[Report, Rows]:
-        """The report on a contract and the accepted rows; others go into the quarantine."""
+    def checked(self, contract: Contract, quarantine: Path | None) -> tuple[Validation, Rows]:
+        """What a contract finds, and the accepted rows; others go into the quarantine."""
         on_invalid: Literal["raise", "quarantine"] = "quarantine" if quarantine else "raise"
-        report = validate(self.table, contract, on_invalid=on_invalid, quarantine=quarantine)
-        return report, Rows(report.valid)
+        validation = validate(self.table, contract, on_invalid=on_invalid, quarantine=quarantine)
+        return validation, Rows(validation.valid)
 
     def given_to(
         self, verb: Callable[..., pl.LazyFrame], *args: Any, **settings: Any
@@ -152,13 +152,13 @@ class Spread(Rows):
         step = (partial(_numbered, name), starts)
         return replace(self, table=self.table.with_row_index(name), steps=(*self.steps, step))
 
-    def checked(self, contract: Contract, quarantine: Path | None) -> tuple[Report, Spread]:
+    def checked(self, contract: Contract, quarantine: Path | None) -> tuple[Validation, Spread]:
         """See `Rows`."""
         checked = validate_parts(self, contract, quarantine)
         if checked.step is None:
-            return checked.report, self
+            return checked.validation, self
         steps = (*self.steps, (checked.step, checked.own))
-        return checked.report, replace(self, table=checked.report.valid, steps=steps)
+        return checked.validation, replace(self, table=checked.validation.valid, steps=steps)
 
     def given_to(
         self, verb: Callable[..., pl.LazyFrame], *args: Any, **settings: Any

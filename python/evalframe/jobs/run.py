@@ -37,16 +37,16 @@ def run_job(job: TableJob, folder: Path, *, into: Path | None = None, quiet: boo
         outcome = run(job, folder=folder, into=into)
     for warning in outcome.warnings:
         say(warning, err=True)
-    if outcome.report.rejected:
-        say(outcome.report, err=True)
+    if outcome.validation.rejected:
+        say(outcome.validation, err=True)
     if not quiet:
-        say(report(outcome, width=terminal_width()))
+        say(printed(outcome, width=terminal_width()))
     return outcome.code
 
 
-def report(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
+def printed(outcome: Outcome, *, markdown: bool = False, width: int | None = None) -> str:
     """The main table as text."""
-    return family_of(outcome.job).report.value(
+    return family_of(outcome.job).printed.value(
         outcome.result,
         outcome.keys,
         notes=[*outcome.notes, *outcome.told],
@@ -124,7 +124,7 @@ def _workers(job: TableJob, folder: Path, into: Path) -> Iterator[Workers | None
 
 
 def check(job: TableJob) -> str:
-    """Validate the records of a job and return a report."""
+    """Validate the records of a job and return what was found, in words."""
     family, job = family_of(job), with_reader(job, Path())
     with _columns(job, family, Path()):
         return family.check.value(job, Place())
@@ -172,7 +172,7 @@ def _write(outcome: Outcome, target: Target) -> None:
         write_tables(outcome.tables(), target.path, provenance(outcome))
         return
     check_holds(target.path, outcome.result.schema)
-    readable = partial(report, outcome, markdown=True)
+    readable = partial(printed, outcome, markdown=True)
     write_result(outcome.result, target.path, provenance(outcome), readable=readable)
 
 
@@ -357,7 +357,7 @@ def provenance(outcome: Outcome, *, digest: bool = False) -> dict[str, Any]:
             }
             for each in outcome.metrics
         ],
-        "records": outcome.report.describe(),
+        "records": outcome.validation.describe(),
         "inputs": outcome.inputs.describe(digest=digest or outcome.job.hash_inputs),
         "notes": [*outcome.notes],
         **outcome.derived,

@@ -57,6 +57,6 @@ from evalframe.compat.dtef.survey_documents import (
     write_survey as write_survey,
 )
 from evalframe.compat.dtef.validating import (
-    SurveyReport as SurveyReport,
+    SurveyValidation as SurveyValidation,
     validate as validate,
 )

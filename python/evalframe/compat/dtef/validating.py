@@ -40,7 +40,7 @@ class Finding(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SurveyReport:
+class SurveyValidation:
     """Findings of `validate`.
 
     Attributes:
@@ -84,7 +84,7 @@ class SurveyReport:
         return "\n".join((counts, *details))
 
 
-def validate(path: Sources) -> SurveyReport:
+def validate(path: Sources) -> SurveyValidation:
     """Check survey documents by the rules of dtef-app.
 
     Errors: no id, name, questions or segments; a question without text, type or (for a selection)
@@ -121,7 +121,7 @@ def validate(path: Sources) -> SurveyReport:
     return report_on(documents(path))
 
 
-def report_on(documents_: Sequence[Document]) -> SurveyReport:
+def report_on(documents_: Sequence[Document]) -> SurveyValidation:
     """The findings in documents."""
     findings = [
         (document.name, *(text.encode(errors="backslashreplace").decode() for text in finding))
@@ -131,7 +131,7 @@ def report_on(documents_: Sequence[Document]) -> SurveyReport:
     table = pl.DataFrame(findings, schema=_FINDINGS, orient="row")
     counts = [_counts(document.content) for document in documents_]
     questions, segments, responses = (sum(count) for count in zip(*counts, strict=True))
-    return SurveyReport(
+    return SurveyValidation(
         errors=table.filter(kind="error").drop("kind"),
         warnings=table.filter(kind="warning").drop("kind"),
         conflicts=table.filter(kind="conflict").drop("kind"),

@@ -17,7 +17,7 @@ from evalframe.core.files import check_replaceable, replacing
 from evalframe.core.rows import columns_read
 from evalframe.core.scan import reading
 from evalframe.jobs.items.records import Records, of_items, records_of
-from evalframe.jobs.items.run import report
+from evalframe.jobs.items.run import printed
 from evalframe.ranking import best_end
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def compare(job: CompareJob, place: Place) -> Outcome:
     )
     if place.summary is None:
         return outcome
-    text = report(
+    text = printed(
         result, records.keys, markdown=True, level=job.shown_level, notes=notes, **outcome.shown
     )
     headed = f"**{title}**\n\n{text}" if title else text

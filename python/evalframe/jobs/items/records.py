@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import evalframe as ef
-from evalframe.core.contract import Column, Contract, Report, Rule, each_once
+from evalframe.core.contract import Column, Contract, Rule, Validation, each_once
 from evalframe.core.errors import MissingColumnsError, ParameterError, UnknownNameError
 from evalframe.core.metric import Bound, MetricExpr, make, registered
 from evalframe.core.per import leaves_of
@@ -55,7 +55,7 @@ class Records:
 
     Attributes:
         opened: As they were opened.
-        report: Result of their validation.
+        validation: Of these records.
         rows: Those that are accepted.
         keys: The columns that they are grouped by.
         metrics: What is computed.
@@ -64,7 +64,7 @@ class Records:
     """
 
     opened: Opened
-    report: Report
+    validation: Validation
     rows: Rows
     keys: Sequence[str]
     metrics: Sequence[MetricExpr]
@@ -105,7 +105,7 @@ class Records:
         settings = {"tables": lambda: {name: result}, "notes": self.notes, **more}
         settings["shown"] = {"cluster": drawn_by(job), **(shown or {})}
         return Outcome(
-            job, self.keys, result, self.report, self.opened, metrics=self.metrics, **settings
+            job, self.keys, result, self.validation, self.opened, metrics=self.metrics, **settings
         )
 
 
@@ -146,12 +146,12 @@ def records_of(
         cluster = _cluster(job.drawn(), schema, apart)
         keys = [*job.by, *scorers]
         contract = _contract(job, schema, [*keys, *systems], metrics, cluster)
-        report, rows = rows.checked(contract, place.rejects)
+        validation, rows = rows.checked(contract, place.rejects)
     units = [*job.per, *job.macro]
     notes = [*opened.notes, *_notes(counts, scorers, [*apart, *units], bool(units))]
     if cluster is not None and len(columns_read([cluster])) > 1:
         notes.append(f"Samples are drawn as {TASK} and {SAMPLE}: two tasks may have equal ids.")
-    return Records(opened, report, rows, keys, metrics, cluster, notes)
+    return Records(opened, validation, rows, keys, metrics, cluster, notes)
 
 
 def roles(job: TableJob, folder: Path) -> set[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 import evalframe as ef
-from evalframe.core.contract import Report
+from evalframe.core.contract import Validation
 from evalframe.core.errors import InputError, OutputError, ParameterError
 from evalframe.core.metric import MetricExpr
 from evalframe.core.scan import find, open_files, reading
@@ -130,12 +130,12 @@ def finish(job: FinishJob, place: Place) -> Outcome:
 
 
 def check(job: EvaluateJob, place: Place) -> str:
-    """A report on records that keep their contract."""
+    """What is found of records that keep their contract."""
     records = records_of(job, place)
-    return "\n".join([str(records.report), *records.notes])
+    return "\n".join([str(records.validation), *records.notes])
 
 
-def report(
+def printed(
     result: pl.DataFrame,
     keys: Sequence[str],
     *,
@@ -188,6 +188,6 @@ def _outcome(
     job: StatesJob, opened: Opened, result: pl.DataFrame, name: str, **more: Any
 ) -> Outcome:
     rows = sum(file["rows"] for file in opened.describe())
-    report = Report("states", rows, 0, pl.DataFrame(), opened.table, None)
+    validation = Validation("states", rows, 0, pl.DataFrame(), opened.table, None)
     keys = result.columns[: result.columns.index("metric")] if "metric" in result.columns else []
-    return Outcome(job, keys, result, report, opened, lambda: {name: result}, **more)
+    return Outcome(job, keys, result, validation, opened, lambda: {name: result}, **more)

@@ -1,4 +1,4 @@
-"""Run a rag job: open, validate, label, count; and the report of its rates."""
+"""Run a rag job: open, validate, label, count; and the rates as they are printed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def compute(job: RagJob, place: Place) -> Outcome:
     opened, keys, contract = _opened(job, place)
     schema = opened.rows.schema
     with reading(", ".join(job.items)):
-        report, valid = opened.rows.checked(contract, place.rejects)
+        validation, valid = opened.rows.checked(contract, place.rejects)
         rows = _labelled(job, valid, schema, language_of(job.language, place.folder))
         question = pl.struct(_question(schema))
         cluster = (job.bootstrap and job.bootstrap.cluster) or question
@@ -64,11 +64,11 @@ def compute(job: RagJob, place: Place) -> Outcome:
         ).collect()
     metrics = [metric.alias(name) for name, metric in RATES.items()]
     tables = partial(_tables, job, labelled, rates, keys, resample)
-    return Outcome(job, keys, rates, report, opened, tables, metrics, notes=notes)
+    return Outcome(job, keys, rates, validation, opened, tables, metrics, notes=notes)
 
 
 def check(job: RagJob, place: Place) -> str:
-    """Report on responses that keep their contract."""
+    """What is found of responses that keep their contract."""
     opened, _, contract = _opened(job, place)
     with reading(", ".join(job.items)):
         return str(validate(opened.table, contract))
@@ -183,7 +183,7 @@ _SETTINGS = ("noise_rate", "passage_num", "correct_passage_rate")
 _UNKNOWN = pl.lit(None, pl.String).alias("ability")
 
 
-def rates_report(
+def printed_rates(
     rates: pl.DataFrame,
     keys: Sequence[str],
     *,
@@ -221,5 +221,5 @@ def noise_robustness(output: Path) -> str:
     """The first of the four tables that the command prints, for questions in English."""
     rates = pl.read_parquet(output / "rates.parquet")
     english = rates.filter(pl.col("dataset") == "en", pl.col("noise_rate") < 1)
-    table = rates_report(english, KEYS, level=0.95, width=terminal_width())
+    table = printed_rates(english, KEYS, level=0.95, width=terminal_width())
     return f"{table}\nNot shown: questions in Chinese, and the three other abilities."

@@ -12,7 +12,7 @@ import polars as pl
 
 import evalframe as ef
 from evalframe.compat import humanstudy_bench
-from evalframe.core.contract import Report, validate
+from evalframe.core.contract import Validation, validate
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.core.scan import reading
 from evalframe.jobs.family import Outcome, Place, drawn_by
@@ -31,7 +31,7 @@ from evalframe.jobs.replication.inputs import (
 )
 from evalframe.jobs.replication.outputs import Scores, absent_tests
 from evalframe.jobs.replication.participants import check_responses, drawn_scores, with_agents
-from evalframe.jobs.replication.report import (
+from evalframe.jobs.replication.printed import (
     notes_of,
     notes_of_absent,
     notes_of_directions,
@@ -63,7 +63,7 @@ def compute(job: ReplicationJob, place: Place) -> Outcome:
         job,
         by,
         models,
-        tests.report,
+        tests.validation,
         opened,
         scores.tables,
         notes=[*notes_of(scores, models), *tests.notes],
@@ -77,31 +77,31 @@ def check(job: ReplicationJob, place: Place) -> str:
     opened = open_tests(job, place.folder, place.targets)
     by = groups_of(job, opened)
     with reading(", ".join(job.items)):
-        report = validate(opened.table, contract_of(opened, by, job))
-        tests = with_evidence(job, report.valid).collect()
+        validation = validate(opened.table, contract_of(opened, by, job))
+        tests = with_evidence(job, validation.valid).collect()
         absent = absent_tests(opened.table, by)
-    return "\n".join([str(report), *notes_of_directions(tests), *notes_of_absent(absent)])
+    return "\n".join([str(validation), *notes_of_directions(tests), *notes_of_absent(absent)])
 
 
 class _Tests(NamedTuple):
-    """Tests with their evidence, the report of their validation, and notes for readers."""
+    """Tests with their evidence, what their contract found, and notes for readers."""
 
     table: pl.DataFrame
-    report: Report
+    validation: Validation
     notes: Sequence[str]
 
 
 def _tests(job: ReplicationJob, opened: Tests, by: Sequence[str], temporary: Path | None) -> _Tests:
     """The valid tests of a job with their evidence."""
     contract = contract_of(opened, by, job)
-    report, tests = opened.rows.checked(contract, temporary)
+    validation, tests = opened.rows.checked(contract, temporary)
     notes: list[str] = []
     if opened.responses is not None:
         both, notes = _both_sides(opened, tests.table, by)
         tests = Rows(implementation_of(job).chain.agents_where_humans_tell(both))
     as_read = [*values_of_table(tests.schema), *_without_effects(tests, job)]
     evidence = tests.collect(partial(with_evidence, job.of_rows()))
-    return _Tests(_with_domains(evidence), report, [*as_read, *notes])
+    return _Tests(_with_domains(evidence), validation, [*as_read, *notes])
 
 
 def _without_effects(tests: Rows, job: ReplicationJob) -> list[str]:

@@ -30,7 +30,7 @@ METRICS = (
     "aurc_achievable",
     "risk_at",
 )
-"""Metrics of a job that names none: every quantity of a selective report."""
+"""Metrics of a job that names none: every quantity of selective prediction."""
 
 PREDICTION, LABEL, PARTICIPANT, ITEM = "prediction", "label", "participant_id", "item"
 
@@ -232,7 +232,7 @@ FAMILY = Family(
     metrics=Lazy("evalframe.jobs.selective:METRICS"),
     compute=Lazy("evalframe.jobs.selective.run:compute"),
     check=Lazy("evalframe.jobs.selective.run:check"),
-    report=Lazy("evalframe.jobs.selective.run:metrics_report"),
+    printed=Lazy("evalframe.jobs.selective.run:printed_metrics"),
     roles=Lazy("evalframe.jobs.selective.run:roles"),
     tables=Lazy("evalframe.jobs.selective.run:TABLES"),
     sample=Lazy("evalframe.compat.ai_psychiatrist.writer:sample_files"),

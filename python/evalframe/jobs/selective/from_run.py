@@ -25,7 +25,7 @@ from evalframe.jobs.inputs import (
 from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.run import check_output, versions, write_result
 from evalframe.jobs.selective import Runs
-from evalframe.jobs.selective.run import metrics_report
+from evalframe.jobs.selective.run import printed_metrics
 from evalframe.reporting.table import render
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ _DELTA = ("confidence", "metric", "delta", "lower", "upper", "p_value", "p_adjus
 
 def run(flags: dict[str, Any]) -> str:
     """`evalframe selective --from-run`."""
-    return run_report(evaluate_documents(flags), width=terminal_width())
+    return printed_run(evaluate_documents(flags), width=terminal_width())
 
 
 def evaluate_documents(flags: Mapping[str, Any]) -> RunEvaluation:
@@ -98,7 +98,7 @@ def evaluate_documents(flags: Mapping[str, Any]) -> RunEvaluation:
                 evaluation.result,
                 path,
                 _provenance(evaluation, artifact),
-                readable=lambda: run_report(evaluation, markdown=True),
+                readable=lambda: printed_run(evaluation, markdown=True),
             )
     return evaluation
 
@@ -131,7 +131,7 @@ def opened(
         return run_of_items(items, mode=mode, signals=signals, path=Path(path), strict=strict)
 
 
-def run_report(
+def printed_run(
     evaluation: RunEvaluation, *, markdown: bool = False, width: int | None = None
 ) -> str:
     """The evaluation as text: participants, figures, and for two runs their differences."""
@@ -139,7 +139,7 @@ def run_report(
     keys = ["input", "confidence"] if len(evaluation.runs) > 1 else ["confidence"]
     parts = [
         *_heads(evaluation, "  \n" if markdown else "\n"),
-        metrics_report(evaluation.result, keys, markdown=markdown, level=level, width=width),
+        printed_metrics(evaluation.result, keys, markdown=markdown, level=level, width=width),
     ]
     if evaluation.deltas is not None:
         deltas = evaluation.deltas.select(*_DELTA, pl.col("n_clusters").alias("participants"))
@@ -238,7 +238,7 @@ def _heads(evaluation: RunEvaluation, end: str) -> Iterator[str]:
 
 
 def _one_line(word: object) -> str:
-    """The text without line breaks, which would end its line of the report."""
+    """The text without line breaks, which would end its printed line."""
     return " ".join(str(word).split())
 
 

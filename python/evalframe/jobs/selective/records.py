@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from evalframe.core.breaches import BROKEN_RULES, ROW
-from evalframe.core.contract import Contract, Report, Rule, validate
+from evalframe.core.contract import Contract, Rule, Validation, validate
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.core.files import replacing, scratch
 from evalframe.core.scan import reading
@@ -170,17 +170,17 @@ class Records:
 
     Attributes:
         confidence: The confidences.
-        common: Report on all columns; with a quarantine, on all but the confidences.
+        common: What all columns break; with a quarantine, all but the confidences.
         accepted: The rows that serve each confidence.
-        own: With a quarantine, the report on each confidence, for the rows that remain.
+        own: With a quarantine, what each confidence breaks, of the rows that remain.
         quarantine: The file of rejected rows.
         tables: Tables that were collected together with the validation.
     """
 
     confidence: Sequence[str]
-    common: Report
+    common: Validation
     accepted: Mapping[str, Rows]
-    own: Mapping[str, Report] = field(default_factory=dict)
+    own: Mapping[str, Validation] = field(default_factory=dict)
     quarantine: Path | None = None
     tables: Sequence[pl.DataFrame] = ()
 
@@ -192,7 +192,7 @@ class Records:
     @property
     def rejected(self) -> dict[str, int]:
         """For each confidence that is short of rows, how many."""
-        by_confidence = {confidence: report.rejected for confidence, report in self.own.items()}
+        by_confidence = {confidence: found.rejected for confidence, found in self.own.items()}
         counts = {c: self.common.rejected + by_confidence.get(c, 0) for c in self.confidence}
         return {confidence: count for confidence, count in counts.items() if count}
 
@@ -244,13 +244,13 @@ def check_records(
             return _set_apart(job, items, chosen, contract, quarantine)
         tables: Sequence[pl.DataFrame] = ()
         if items.is_spread:
-            report, accepted = items.checked(contract, None)
+            validation, accepted = items.checked(contract, None)
         else:
             plans = [contract.query(items.table), *(queries(items.table) if queries else ())]
             counts, *tables = pl.collect_all(plans)
-            report, accepted = validate(items.table, contract, counts=counts), items
+            validation, accepted = validate(items.table, contract, counts=counts), items
         return Records(
-            job.confidence, report, dict.fromkeys(job.confidence, accepted), tables=tables
+            job.confidence, validation, dict.fromkeys(job.confidence, accepted), tables=tables
         )
 
 
@@ -262,7 +262,7 @@ def _set_apart(
     if REJECTED_FOR in schema:
         raise ContractError(f"items: rename {REJECTED_FOR!r}, which quarantined rows gain.")
     numbered = items.numbered(_NUMBER)
-    by_confidence: dict[str, Report] = {}
+    by_confidence: dict[str, Validation] = {}
     with replacing(path) as partial, scratch(len(job.confidence) + 1) as parts:
         shared = _contract(job, schema, chosen, ())
         common, rows = numbered.checked(shared, parts[0])
@@ -289,8 +289,8 @@ def _named(part: Path, confidence: str | None) -> pl.LazyFrame:
     )
 
 
-def _reasons(report: Report) -> list[str]:
-    reasons = report.breaches.select("rule", "rows").iter_rows()
+def _reasons(validation: Validation) -> list[str]:
+    reasons = validation.breaches.select("rule", "rows").iter_rows()
     return [f"  {rule}: not so in {rows:,}" for rule, rows in reasons]
 
 

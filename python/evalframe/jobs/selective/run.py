@@ -1,4 +1,4 @@
-"""Run a job of the selective family: open, validate, evaluate; and the report of its metrics."""
+"""Run a job of the selective family: open, validate, evaluate; and the printed metrics."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _estimates(
 
 
 def _notes(job: SelectiveJob, derived: Mapping[str, str]) -> Iterator[str]:
-    """What the job chose or guessed, for the printed report."""
+    """What the job chose or guessed, to be printed."""
     if not has_default_convention(job):
         yield f"Convention: {job.convention}."
     for name, origin in derived.items():
@@ -159,7 +159,7 @@ def _with_columns(columns: Sequence[pl.Expr], items: pl.LazyFrame) -> pl.LazyFra
 
 
 def check(job: SelectiveJob, place: Place) -> str:
-    """A report on items that keep their contract."""
+    """What is found of items that keep their contract."""
     job, opened = _opened(job, place)
     chosen = choose(job, opened.rows, ())
     records = check_records(job, opened.rows, chosen, None)
@@ -281,7 +281,7 @@ _RISKS = 3
 """Risks at a coverage that are shown then."""
 
 
-def metrics_report(
+def printed_metrics(
     result: pl.DataFrame,
     keys: Sequence[str],
     *,

@@ -1,4 +1,4 @@
-"""The scores and tables of a survey job, and the report of the overall leaderboard."""
+"""The scores and tables of a survey job, and the overall leaderboard as it is printed."""
 
 from __future__ import annotations
 
@@ -261,7 +261,7 @@ _DIGITS = 3
 """Decimals of the scores of segments."""
 
 
-def leaderboard_report(
+def printed_leaderboard(
     overall: pl.DataFrame,
     by: Sequence[str],
     *,

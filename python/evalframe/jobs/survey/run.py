@@ -60,7 +60,7 @@ def compute(job: SurveyJob, place: Place) -> Outcome:
     targets = [*place.targets, *([] if summary is None else [summary])]
     opened, truth, contract = _opened(job, place.folder, targets, place.workers)
     with reading(", ".join(job.items)):
-        report, valid = opened.rows.checked(contract, place.rejects)
+        validation, valid = opened.rows.checked(contract, place.rejects)
         models = _kept(job, scored(job, valid, opened.value, truth))
     scores = with_baselines(job, models, truth)
     resample = job.resample(_cluster(job))
@@ -73,7 +73,7 @@ def compute(job: SurveyJob, place: Place) -> Outcome:
         job,
         group_names(job),
         board,
-        report,
+        validation,
         opened,
         tables,
         notes=_notes(job, opened, truth, models, board, whole=place.all_tables),
@@ -83,7 +83,7 @@ def compute(job: SurveyJob, place: Place) -> Outcome:
 
 
 def check(job: SurveyJob, place: Place) -> str:
-    """Report on predictions that keep their contract."""
+    """What is found of predictions that keep their contract."""
     opened, _, contract = _opened(job, place.folder, place.targets)
     with reading(", ".join(job.items)):
         return str(validate(opened.table, contract))

@@ -290,7 +290,7 @@ def validate_surveys(flags: dict[str, Any]) -> bool:
 def checked(
     sources: Sequence[str], columns: Columns | None = None, answers: Sequence[str] = ()
 ) -> tuple[str, bool]:
-    """Report on surveys, and True if all are valid."""
+    """What is found of surveys, in words, and True if all are valid."""
     columns = columns or {}
     check_columns(columns, ROLES)
     files = files_of(sources)
@@ -300,9 +300,9 @@ def checked(
         check_found(columns, "the survey")
     messages, usable = [], True
     if documents:
-        report = dtef.validate([file.path for file in documents])
-        messages.append(str(report))
-        usable = report.valid and report.conflicts.is_empty()
+        found = dtef.validate([file.path for file in documents])
+        messages.append(str(found))
+        usable = found.valid and found.conflicts.is_empty()
     if tables:
         text, is_valid = _checked_tables(tables, columns, answers)
         messages.append(text)
@@ -313,7 +313,7 @@ def checked(
 def _checked_tables(
     files: Sequence[File], columns: Columns, answers: Sequence[str]
 ) -> tuple[str, bool]:
-    """Report on tables that are parts of one survey, and True if it is valid."""
+    """What is found of tables that are parts of one survey, and True if it is valid."""
     table = read_table(files, columns)
     check_found(columns, "the survey", table.columns)
     try:

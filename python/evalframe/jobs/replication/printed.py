@@ -1,4 +1,4 @@
-"""The report of a job: PAS and ECS of models, and notes about them."""
+"""The main table of a job as it is printed: PAS and ECS of models, and notes about them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _ABSENT = 20
 """Largest number of absent tests in a list."""
 
 
-def models_report(
+def printed_models(
     models: pl.DataFrame,
     by: Sequence[str],
     *,
