@@ -18,7 +18,7 @@ from abuse.mutations import HARMFUL, HARMLESS, objects
 from abuse.outcomes import SEED, N, outcome
 from evalframe.selective import items_contract
 
-EVERY = int(os.environ.get("EVALFRAME_ABUSE_EVERY", "50"))
+EVERY = int(os.environ.get("EVALFRAME_ABUSE_EVERY", "25"))
 
 
 def fault(table, frame, sound, *, harmless):

@@ -1,3 +1,4 @@
+import functools
 import shutil
 
 import polars as pl
@@ -6,6 +7,24 @@ from click.testing import CliRunner
 
 from evalframe.jobs.cli import cli
 from evalframe.jobs.samples import write_samples
+from evalframe.survey.parsing import parse
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _parsed_once():
+    """Parse the same responses once, which is most of what a job of a survey takes."""
+    known, usual = {}, parse._parsed
+
+    @functools.wraps(usual)
+    def parsed(rows):
+        key = rows.to_frame().serialize()
+        if key not in known:
+            known[key] = usual(rows)
+        return known[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parse, "_parsed", parsed)
+        yield
 
 
 @pytest.fixture(scope="session")
