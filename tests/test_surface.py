@@ -36,6 +36,7 @@ EXPLAINED = (
     *SOURCES,
     evalframe.engine,
     evalframe.logs,
+    evalframe.testing,
     *(getattr(evalframe.compat, program) for program in evalframe.compat.PROGRAMS),
 )
 

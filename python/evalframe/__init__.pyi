@@ -9,6 +9,7 @@ from evalframe import (
     replication as replication,
     selective as selective,
     survey as survey,
+    testing as testing,
 )
 from evalframe.comparison import compare as compare
 from evalframe.core.contract import (

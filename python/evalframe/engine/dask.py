@@ -17,6 +17,8 @@ from evalframe.engine.shards import Shards, as_shard
 if TYPE_CHECKING:
     from evalframe.core.asked import AnyMetric
 
+__all__ = ["partial"]
+
 
 def partial(
     frame: Any,

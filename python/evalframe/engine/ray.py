@@ -16,6 +16,8 @@ from evalframe.engine.shards import Shard, Shards, as_shard
 if TYPE_CHECKING:
     from evalframe.core.asked import AnyMetric
 
+__all__ = ["partial"]
+
 
 def partial(
     dataset: Any,

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from evalframe.core.asked import AnyMetric
 
+__all__ = ["partial"]
+
 
 def partial(
     frame: Any,

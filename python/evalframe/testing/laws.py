@@ -55,7 +55,11 @@ def check_laws(
     cluster: IntoExpr | None = None,
     rtol: float = RTOL,
 ) -> None:
-    """All laws on one frame.
+    """Check that metrics keep all laws on one frame, as every metric of this package does.
+
+    They are: an expression is what a table has; states of shards add up, and can be taken away; a
+    weight of 2 is two rows, and of 0 none; the order of rows does not matter; units are groups; and
+    sums by cluster and replicates are those of the rows.
 
     Make the frame hard: ties, missing values, groups of one row, clusters of unequal size. A
     metric that jumps, such as one that compares with a threshold, keeps the laws only up to
@@ -74,15 +78,9 @@ def check_laws(
 
     Examples:
         >>> import polars as pl, evalframe as ef
-        >>> from evalframe.testing.laws import check_laws
-        >>> items = pl.DataFrame(
-        ...     {
-        ...         "model": ["a", "a", "a", "b"],
-        ...         "loss": [0.0, 1.0, None, 0.5],
-        ...         "confidence": [0.9, 0.9, 0.1, 0.7],
-        ...     }
-        ... )
-        >>> check_laws([ef.aurc, ef.risk_at(0.5)], items, by="model")
+        >>> items = pl.DataFrame({"model": [*"aaab"], "loss": [0.0, 1.0, None, 0.5]})
+        >>> items = items.with_columns(confidence=pl.Series([0.9, 0.9, 0.1, 0.7]))
+        >>> ef.testing.check_laws([ef.aurc, ef.risk_at(0.5)], items, by="model")
     """
     for law in (
         expressions_equal_tables,
