@@ -17,7 +17,7 @@ RNG = np.random.default_rng(2)
 COLUMNS = [
     *("metric", "left", "right", "estimate_left", "estimate_right", "delta"),
     *("std_error", "lower", "upper", "p_value", "p_adjusted"),
-    *("n_clusters", "drop_rate", "detectable"),
+    *("n_clusters", "drop_rate", "n_missing_left", "n_missing_right", "detectable"),
 ]
 
 
@@ -110,6 +110,23 @@ def test_all_pairs_of_several_systems():
     ]
     alone = compare(BOTH, between="mode", metrics=ef.aurc)
     assert_frame_equal(result[2:].drop("p_adjusted"), alone.drop("p_adjusted"))
+
+
+def test_rows_that_a_side_leaves_out_are_counted():
+    """A question that one side did not answer still counts for the other, so it must be told."""
+    answers = {"few": [1, 0, 1, 1, 0], "zero": [1, None, 0, None, 0], "none": [None] * 5}
+    items = pl.DataFrame(answers).with_row_index("item").unpivot(index="item")
+    metric, method = ef.mean("value"), ef.Bootstrap(cluster="item", n=20)
+    pairs = ef.compare(items, metric, between="variable", resample=method, baseline="few")
+    counts = pl.col("n_missing_left", "n_missing_right")
+    assert pairs.select("right", counts).rows() == [("none", 0, 5), ("zero", 0, 2)]
+    assert pairs["delta"].to_list() == [None, pytest.approx(1 / 3 - 3 / 5)]
+    assert "Rows of the right side without a value are left out: up to 5." in ef.show(pairs).notes
+    apart = items.with_columns(item=pl.concat_str("variable", "item"))
+    unpaired = ef.compare(apart, metric, between="variable", resample=method, paired=False)
+    assert unpaired.select(counts).rows() == [(0, 5), (0, 2), (5, 2)]
+    board = ef.rank(items, metric, between="variable", resample=method, best="highest")
+    assert board.select("variable", "n_missing").rows() == [("few", 0), ("zero", 2), ("none", 5)]
 
 
 def test_within_groups_and_by_an_expression():

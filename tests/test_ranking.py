@@ -17,6 +17,7 @@ from evalframe.resample.ranks import RANKS, max_t_p_values, rank_sets
 COLUMNS = [
     *("rank", "model", "metric", "estimate", "std_error", "lower", "upper", "n_clusters"),
     *("drop_rate", *RANKS, "tied_with_best", "margin_to_best", "p_value", "p_adjusted"),
+    "n_missing",
 ]
 METHOD = ef.Bootstrap(cluster="item", n=200, seed=3)
 PERCENTILE = replace(METHOD, interval="percentile")

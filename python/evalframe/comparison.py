@@ -103,7 +103,9 @@ def compare(
         left), `std_error`, `lower`, `upper` (of delta), `p_value` (two-sided, that delta is 0),
         `p_adjusted` (in its family; null p-values are no tests and are not counted), `n_clusters`
         (shared; unpaired `n_clusters_left` and `n_clusters_right` instead), `drop_rate`,
-        `detectable` (the smallest true difference that one such comparison finds significant with
+        `n_missing_left` and `n_missing_right` (rows of these clusters that a side leaves out: an
+        item that one side did not answer still counts for the other), `detectable` (the smallest
+        true difference that one such comparison finds significant with
         probability 0.8: standard errors times the normal quantiles of level and power); with a
         metric of units, paired, `n_units` (that both sides use) and `drawn`. Null if undefined;
         unpaired, the uncertainty also if a side has a single cluster. Intervals that are no
@@ -136,7 +138,13 @@ def compare(
     from evalframe.core import tables
     from evalframe.core.per import units_of
     from evalframe.engine.rows import resampled
-    from evalframe.resample.paired import PAIRED_RESULT, PAIRED_UNITS, Comparison, paired_spread
+    from evalframe.resample.paired import (
+        MISSING,
+        PAIRED_RESULT,
+        PAIRED_UNITS,
+        Comparison,
+        paired_spread,
+    )
     from evalframe.resample.unpaired import UNPAIRED_RESULT, unpaired_spread
 
     check_choice("test", test, Test)
@@ -147,7 +155,7 @@ def compare(
         raise ParameterError("baseline is a value of `between`; name that column")
     exprs = as_exprs(metrics, weight)
     bounds = tables.declared(exprs, "systems cannot be compared by it")
-    taken = [*(PAIRED_RESULT if paired else UNPAIRED_RESULT), DETECTABLE]
+    taken = [*(PAIRED_RESULT if paired else UNPAIRED_RESULT), *MISSING, DETECTABLE]
     if paired and any(units_of(bound) for bound in bounds):
         taken += PAIRED_UNITS
     keys = tables.Keys.of(by, taken)

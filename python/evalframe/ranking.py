@@ -82,9 +82,9 @@ def rank(
         all pairs), `tied_with_best` (no system is significantly better), `margin_to_best` (a
         difference from the best beyond it would be certain in that comparison; null for the best),
         `p_value` (two-sided, that the system equals the best; the largest if several are; null for
-        the best) and `p_adjusted`; of a metric of units also `n_units`, `n_units_missing`, `drawn`
-        and `unit_drop_rate`. Sorted by groups, rank and system. A system with one cluster has no
-        error and no p-value, and any rank.
+        the best), `p_adjusted` and `n_missing` (rows left out); of a metric of units also
+        `n_units`, `n_units_missing`, `drawn` and `unit_drop_rate`. Sorted by groups, rank and
+        system. A system with one cluster has no error and no p-value, and any rank.
 
     Raises:
         ParameterError: No group has two systems; a metric without a state, or without a direction

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import time
+import types
 from contextlib import closing
 from functools import partial
 from importlib.metadata import version
@@ -106,6 +107,18 @@ def test_a_shard_that_workers_die_of_is_named(dask_engine, ray_engine, monkeypat
         ):
             evaluated(shards(faulty.die)[:1], engine)
         same(engine, shards())
+
+
+def test_what_an_executor_cannot_unpickle_kills_no_worker(monkeypatch):
+    """As with a function of a notebook, whose `__main__` is not that of the workers."""
+    prompt = types.ModuleType("prompt")
+    exec("def act(frame): return frame", vars(prompt))
+    monkeypatch.setitem(sys.modules, "prompt", prompt)
+    with opened("processes:1") as engine:
+        with pytest.raises(TaskError, match=r"frame 0: a worker cannot read it .* in a module$"):
+            evaluated(shards(prompt.act), engine)
+        with pytest.raises(EngineError, match=r"^work: cannot be sent to workers: "):
+            [*engine.stream(Task.of("work", str), [lambda: None])]
 
 
 def test_an_executor_restarts_no_worker():

@@ -220,7 +220,7 @@ def test_logs_are_parsed_by_workers(folder, call):
     Path("quiz", "broken.eval").write_text("no log")
     line = "evaluate quiz --by model --metadata topic --metric score"
     (_, told, alone), (text, said, spread) = both(call, line, "out.parquet")
-    assert "1 logs are skipped" in told
+    assert "1 log is skipped" in told
     assert said == told
     assert "Logs are read by the engine" in text
     same(alone, spread)

@@ -342,8 +342,10 @@ def test_a_readable_report(call, runs):
     assert figures.count("\n") == 4
     assert deltas.count("\n") == 5
     assert "delta [lower, upper]" in deltas
-    call(*line[:3], *FEW, *QUICK, "-o", "report.md", "-q")
+    call(*line[:3], *FEW, *QUICK, "-o", "report.md", "-q", "--report", "report.html")
     assert "minus" not in Path("report.md").read_text()
+    page = Path("report.html").read_text()
+    assert all(told in page for told in ("token_msp", "aurc", "run.json"))
 
 
 def test_the_examples_of_the_help_run(call, runs, sample):

@@ -69,7 +69,7 @@ def test_the_same_by_flags_by_a_job_file_and_in_python(log, call, tmp_path):
     found = read_provenance("flags.parquet")
     assert found["job"]["verb"] == "evaluate"
     assert found["records"] == {"rows": 14, "rejected": 0}
-    assert [each["name"] for each in found["metrics"]] == ["mean_score_per_sample_id_per_task"]
+    assert [each["name"] for each in found["metrics"]] == ["mean_of_score_per_sample_id_per_task"]
 
 
 def test_what_is_pooled_is_said(log):
@@ -161,7 +161,7 @@ def test_logs_of_other_programs_are_recognised(commands):
         (["--metric", "pass_at:score,k=2.5"], "must be a whole number from 1, got 2.5"),
         (["--metric", "mean:task"], "column 'task' is String, not a number or a boolean"),
         (["--metric", "quantile:score,q=0,share=ep"], "unknown argument of quantile 'share'"),
-        (["--metric", "score,mean:score"], "metric 'mean_score' is asked for twice"),
+        (["--metric", "score,mean:score"], "metric 'mean_of_score' is asked for twice"),
         (["--reduce", "max"], "reduce is of units; name them, such as --per sample_id"),
         (["--per", "sample_id", "--reduce", "best"], "reduce is 'best'; choose mean, max"),
         (

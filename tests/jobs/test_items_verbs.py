@@ -47,7 +47,7 @@ def test_compare_is_that_of_python(answers, call):
     words = ["--between", "model", "--metric", "score", "--by", "task", "--bootstrap", "100"]
     call("compare", "answers.parquet", *words, "-o", "out.parquet", "-q")
     resample = ef.Bootstrap(cluster="sample_id", n=100)
-    metric = ef.mean("score").alias("mean_score")
+    metric = ef.mean("score").alias("mean_of_score")
     expected = ef.compare(answers, metric, between="model", by="task", resample=resample)
     found = pl.read_parquet("out.parquet")
     assert_frame_equal(found, expected)
@@ -239,7 +239,7 @@ def test_rank_is_that_of_python(answers, call):
     told = call("rank", "answers.parquet", *words, exit_code=1).stderr
     assert "say which end is the best, --best highest or --best lowest" in told
     call("rank", "answers.parquet", *words, "--best", "highest", "-o", "out.parquet", "-q")
-    metric = ef.per("sample_id", ef.mean("score").alias("mean_score"))
+    metric = ef.per("sample_id", ef.mean("score").alias("mean_of_score"))
     resample = ef.Bootstrap(cluster="sample_id", n=100)
     expected = ef.rank(
         answers, metric, between="model", by="task", best="highest", resample=resample

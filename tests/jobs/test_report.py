@@ -145,6 +145,8 @@ def test_what_is_no_result_is_refused(tmp_path):
         file = tmp_path / f"other{number}.parquet"
         pl.DataFrame({"a": [1]}).write_parquet(file, metadata={"evalframe": record})
     assert "no results of evalframe" in call("report", tmp_path, "-o", tmp_path / "r.html", code=1)
+    told = call("report", tmp_path / "other0.parquet", "-o", tmp_path / "r.html")
+    assert "other0.parquet: no result of evalframe, shown as it is" in told
 
 
 JOBS = (

@@ -43,7 +43,7 @@ def test_a_check_prints_what_does_not_follow_and_fails(folder):
     assert "b.eval" in line
     assert "c.eval" in result.output
     assert "8 published numbers of 2 logs: 7 follow from the rows, 1 do not, 0 are" in result.output
-    assert "1 logs are skipped" in result.output
+    assert "1 log is skipped" in result.output
     assert len(pl.read_parquet(folder / "checks")) == 9
     sound = CliRunner().invoke(cli, ["logs", "check", str(folder / "a.eval")])
     assert sound.exit_code == 0

@@ -161,7 +161,7 @@ def test_a_broken_line_is_named(write, text, told):
     path = write(line(0), text)
     with pytest.raises(InputError, match=told):
         read(path, "answer", "score")
-    with pytest.warns(RunWarning, match="1 logs are skipped"):
+    with pytest.warns(RunWarning, match="1 log is skipped"):
         assert not read(path.parent, "answer")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,6 +15,8 @@ from multiprocessing import current_process, get_context, parent_process
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from evalframe.engine.protocol import SECONDS, EngineError, Made, Stream, Task, call
 
 ONE_THREAD = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
@@ -21,6 +24,9 @@ ONE_THREAD = {"POLARS_MAX_THREADS": "1", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_T
 
 GUARD = "workers import your program: put what it does under if __name__ == '__main__':"
 """What to do if workers that are spawned do not come up."""
+
+IN_MODULE = "a function of a notebook or prompt, such as of map_batches, belongs in a module"
+"""What to do if workers lack what a frame needs."""
 
 
 @dataclass
@@ -52,12 +58,22 @@ class OnExecutor:
         except Exception as error:
             return {self.name: error}
 
+    def _submit(self, task: Task, item: Any) -> Future[Made]:
+        """Begin with an item; what a process cannot unpickle by itself kills it without a word."""
+        if not isinstance(self.executor, ProcessPoolExecutor):
+            return self.executor.submit(call, task, item)
+        try:
+            pickled = pickle.dumps(item)
+        except Exception as error:  # pickle has no one class for what it cannot do
+            raise EngineError(f"{task.name}: cannot be sent to workers: {error}") from error
+        return self.executor.submit(_unpickled, task, pickled)
+
     def stream(self, task: Task, items: Sequence[Any]) -> Stream:
         """See `Engine`."""
         places: dict[Future[Made], int] = {}
         try:
             for place, item in enumerate(items):
-                places[self.executor.submit(call, task, item)] = place
+                places[self._submit(task, item)] = place
             for future in as_completed(places):
                 yield places[future], future.result()
         except BrokenProcessPool as error:
@@ -69,6 +85,18 @@ class OnExecutor:
         finally:
             for future in places:
                 future.cancel()
+
+
+def _unpickled(task: Task, pickled: bytes) -> Made:
+    """Run a task on an item that travels as bytes."""
+    try:
+        item = pickle.loads(pickled)
+    except (Exception, pl.exceptions.PanicException) as error:  # whatever unpickling runs
+        reason = f"{type(error).__name__}: {error}".partition("\n")[0]
+        return Made(
+            "error", f"a worker cannot read it ({reason}); {IN_MODULE}", 0.0, str(os.getpid())
+        )
+    return call(task, item)
 
 
 @contextmanager

@@ -82,8 +82,13 @@ class Reading:
         placed = "_".join(arguments.get(_COLUMNS, ()))
         call = _call(arguments, self.folder)
         for metric in self.bind(call, roles):
-            is_named = call.alias is not None or not placed
-            yield metric if is_named else metric.alias(f"{metric.bound.name}_{placed}")
+            name = metric.bound.name
+            if call.alias is not None or not placed:
+                yield metric
+            elif is_known(f"{name}_{placed}"):  # readers would take it for another metric
+                yield metric.alias(f"{name}_of_{placed}")
+            else:
+                yield metric.alias(f"{name}_{placed}")
 
     def _last_unit(self, name: str) -> str:
         """The unit at the end: the longest that is a column, or what is behind `_per_`."""

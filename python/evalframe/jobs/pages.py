@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from evalframe.jobs.flags import Field
     from evalframe.jobs.settings import TableJob
 
+_FOREIGN = "no result of evalframe, shown as it is"
+
 _STATES = ("partial", "merge", "retract")
 """Verbs that write states, which have no values yet."""
 
@@ -138,7 +140,7 @@ def write_report(outcome: Outcome, path: Path) -> None:
     """Write the report of a job that ran."""
     record = provenance(outcome, digest=True)
     made = Made(path.name, outcome.tables(), record, outcome.job)
-    _write([made], path, family_of(outcome.job).demo.question)
+    write_made([made], path, family_of(outcome.job).demo.question)
 
 
 def write_reports(names: Sequence[str], path: Path, title: str) -> str:
@@ -152,15 +154,16 @@ def write_reports(names: Sequence[str], path: Path, title: str) -> str:
     if not found:
         raise InputError(
             f"no results of evalframe in {', '.join(names)}: its Parquet files say what made them; "
-            "`evalframe demo -o results` writes some"
+            "`evalframe demo -o results` writes some. A file that is named itself is shown as it is"
         )
-    _write(found, path, title)
-    told = [f"{made.name}: {made.subject}" for made in found]
+    write_made(found, path, title)
+    told = [f"{made.name}: {made.subject if made.record else _FOREIGN}" for made in found]
     told += [f"{name}: left out, no result" for name in others]
     return "\n".join([*told, f"Written: {path}"])
 
 
-def _write(found: Sequence[Made], path: Path, title: str) -> None:
+def write_made(found: Sequence[Made], path: Path, title: str) -> None:
+    """Write the page of what was made, a section each."""
     order = {family: place for place, family in enumerate(FAMILIES)}
     found = sorted(found, key=lambda made: order.get(made.record.get("job", {}).get("family"), 99))
     subjects = [made.subject for made in found]

@@ -79,12 +79,14 @@ class Tally:
         told = []
         if self.skipped:
             reasons = "; ".join([*self.skipped.values()][:3])
-            told.append(f"{len(self.skipped)} logs are skipped: {reasons}")
+            are = "log is" if len(self.skipped) == 1 else "logs are"
+            told.append(f"{len(self.skipped)} {are} skipped: {reasons}")
         garbage = {name: n["not_numbers"] for name, n in self.counts.items() if n["not_numbers"]}
         if garbage:
+            logs = f"{len(garbage)} log{'s' * (len(garbage) > 1)}"
             told.append(
-                f"{sum(garbage.values()):,} scores of {len(garbage)} logs are no numbers and count "
-                f"0.0, as in Inspect (first {next(iter(garbage))})"
+                f"{sum(garbage.values()):,} scores of {logs} are "
+                f"no numbers and count 0.0, as in Inspect (first {next(iter(garbage))})"
             )
         if told:
             message = ". ".join(told)

@@ -110,10 +110,14 @@ class Measure(NamedTuple):
         >>> names = ["risk_at_0.50", "aurc_at_common", "accuracy_per_task"]
         >>> [Measure.of(name).direction for name in names]
         ['minimize', 'minimize', 'maximize']
+        >>> Measure.of("pas").direction, Measure.of("mean_of_score").direction
+        ('maximize', 'none')
         """
         metric, is_inner = _found(name)
-        if metric is None or is_inner:
-            return cls(name, None, "none" if metric is None else metric.direction)
+        if metric is None:
+            return cls(name, None, "maximize" if name in _SCORES else "none")
+        if is_inner:
+            return cls(name, None, metric.direction)
         phrase, colon, _ = metric.summary.partition(":")
         return cls(name, phrase if colon and len(phrase) <= _PHRASE else None, metric.direction)
 
@@ -152,6 +156,9 @@ class Measure(NamedTuple):
         """The name alone, for titles."""
         return cut(self.name)
 
+
+_SCORES = ("pas", "ecs", "score")
+"""Scores of the families' tables that are no metrics by themselves; higher is better."""
 
 _PHRASE, _AXIS = 60, 80
 """Letters of a phrase, and of an axis title, at most."""

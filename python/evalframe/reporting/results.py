@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import polars as pl
 
-from evalframe.core.errors import MissingColumnsError
+from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.reporting.names import Measure, joined
 
 MAKERS = "ef.evaluate, ef.compare, ef.rank, ef.survey.leaderboard or ef.replication.model_scores"
@@ -91,6 +91,12 @@ def form_of(table: pl.DataFrame, takes: str) -> Form:
     """The kind of a result; an error that begins with what `takes` one if it has no estimates."""
     for form in _FORMS:
         if form.value in table.columns:
+            kind = table.schema[form.value]
+            if not (kind.is_numeric() or kind == pl.Null):
+                raise ParameterError(
+                    f"{takes} numbers: column {form.value!r} is {kind}; cast it, or rename it if "
+                    "it is no estimate"
+                )
             return form
     raise MissingColumnsError(
         f"{takes} the result of {MAKERS}, with a column "

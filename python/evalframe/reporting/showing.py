@@ -85,6 +85,8 @@ def show(result: Frame, *, level: float | None = None, cluster: str | None = Non
 
 _COUNTED = {
     "n_missing": "Rows without a value",
+    "n_missing_left": "Rows of the left side without a value",
+    "n_missing_right": "Rows of the right side without a value",
     "n_units_missing": "Units without a value",
     "n_dropped": "Responses without a label, such as failed requests,",
     "n_absent": "Tests that other models have",

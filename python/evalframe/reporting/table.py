@@ -14,7 +14,8 @@ from evalframe.core.typing import Frame
 from evalframe.reporting.names import p_value, visible
 from evalframe.reporting.paper import Column, as_markdown, as_text
 
-_DETAILS = ("n_missing", "n_clusters", "drop_rate", "std_error")
+_MISSING = ("n_missing", "n_missing_left", "n_missing_right")
+_DETAILS = (*_MISSING, "n_clusters", "drop_rate", "std_error")
 """Columns that say nothing when all zero, and that make room, in this order, in narrow tables."""
 
 _LABELS = ("metric", "left", "right")

@@ -71,6 +71,8 @@ def counted(count: int, key: str | None, otherwise: str) -> str:
 
     >>> counted(3, "model", "row"), counted(1, "category", "row"), counted(20, "a[0]", "row")
     ('three models', 'one category', '20 rows')
+    >>> counted(3, "q", "cluster"), counted(3, "items", "cluster"), counted(3, "class", "cluster")
+    ('three clusters', 'three items', 'three classes')
     """
     return f"{spelled(count)} {_noun(key, otherwise, count)}"
 
@@ -266,9 +268,9 @@ def _with_clusters(table: pl.DataFrame, cluster: str | None) -> str:
 def _noun(key: str | None, otherwise: str, count: int = 1) -> str:
     """What a column names, in the number that fits."""
     word = (key or "").removesuffix("_id").replace("_", " ")
-    if not re.fullmatch(r"[A-Za-z]+( [A-Za-z]+){0,3}", word) or len(word) > 32:
+    if not re.fullmatch(r"[A-Za-z]{3,}( [A-Za-z]+){0,3}", word) or len(word) > 32:
         word = otherwise
-    if count == 1:
+    if count == 1 or re.search("[^siu]s$", word):  # `items` is a plural
         return word
     if re.search("[^aeiou]y$", word):
         return f"{word[:-1]}ies"

@@ -147,7 +147,7 @@ RANKED = (
     "estimate",
     *("std_error", "lower", "upper", "n_clusters", "drop_rate"),
     *RANKS,
-    *("tied_with_best", MARGIN, "p_value", "p_adjusted"),
+    *("tied_with_best", MARGIN, "p_value", "p_adjusted", "n_missing"),
 )
 """Columns of ranked systems, the first before the system."""
 
@@ -178,6 +178,7 @@ def ranked_systems(
         free = pool.free
         limits = rank_limits(points, drawn, board[here], method.level, *free)
         columns = {"estimate": result.points[0], "n_clusters": pool.counts}
+        columns["n_missing"] = result.counts["n_missing"][0]
         columns |= {name: values[0] for name, values in result.spread._asdict().items()}
         (of_units,) = drawn_of(pool.states)
         if of_units is not None:

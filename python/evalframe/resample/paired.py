@@ -36,6 +36,9 @@ _NUMBERS = ("estimate_left", "estimate_right", "delta", "std_error", "lower", "u
 DIFFERENCE = ["metric", "left", "right", *_NUMBERS, "p_adjusted"]
 """Columns of every comparison, paired or not."""
 
+MISSING = ["n_missing_left", "n_missing_right"]
+"""Rows of the compared clusters that each side leaves out."""
+
 PAIRED_RESULT = [*DIFFERENCE, "n_clusters", "drop_rate"]
 
 PAIRED_UNITS = ("n_units", "drawn")
@@ -118,8 +121,9 @@ def paired_spread(
     rows = [table.filter(pl.col(GROUP).is_in(kept)) for table in rows]
     boards = _boards(tables, on, contents, together=matching is not None)
     numbered = pairs.with_columns(n_clusters=pl.Series(sides.shared, dtype=pl.Int64))
+    none = ["n_clusters", *MISSING]
     is_apart = sides.shared == 0
-    parts = [undefined(numbered.filter(is_apart).drop("n_clusters"), metrics, ["n_clusters"])]
+    parts = [undefined(numbered.filter(is_apart).drop("n_clusters"), metrics, none)]
     counted = None if matching is None else matching.counted
     states = states.with_tables(rows)
     # No name for the pools: they then close their bar as soon as an error leaves the loop.
@@ -136,7 +140,7 @@ def paired_spread(
     result = pl.concat(parts, how="diagonal_relaxed")
     units = PAIRED_UNITS if "drawn" in result.columns else ()
     result = one_family(result, metrics, by, comparison.correction)
-    return result.select(*by, *PAIRED_RESULT, *units)
+    return result.select(*by, *PAIRED_RESULT, *MISSING, *units)
 
 
 def one_family(
@@ -242,7 +246,7 @@ def _of_pool(
     if further:
         swapped = _permuted(method, pool, left, right, within(pool.progress, first + method.n, 0))
     varying = np.minimum(pool.varying[left], pool.varying[right])
-    paths = drawn_of(pool.states)
+    paths, counts = drawn_of(pool.states), pool.rows_and_units()
     for number, bound in enumerate(pool.states.metrics):
         known = Replicates(
             points[number],
@@ -266,10 +270,11 @@ def _of_pool(
             parts.append({"delta": point, "p_value": p_value, **spread._asdict()})
         estimates = {"estimate_left": points[number, left], "estimate_right": points[number, right]}
         joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
-        units: dict[str, Any] = {}
+        missing = counts["n_missing"][number]
+        units: dict[str, Any] = dict(zip(MISSING, (missing[left], missing[right]), strict=True))
         if (path := paths[number]) is not None:
-            used = pool.rows_and_units()["n_units"][number]
-            units = {"n_units": np.minimum(used[left], used[right]), "drawn": [path] * len(left)}
+            used = counts["n_units"][number]
+            units |= {"n_units": np.minimum(used[left], used[right]), "drawn": [path] * len(left)}
         yield estimates | joined | units
 
 

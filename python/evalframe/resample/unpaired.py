@@ -15,6 +15,7 @@ from evalframe.resample.contraction import GROUP
 from evalframe.resample.methods import Bootstrap, Method, check_enough, check_known
 from evalframe.resample.paired import (
     DIFFERENCE,
+    MISSING,
     Comparison,
     delta_of,
     one_family,
@@ -67,7 +68,8 @@ def unpaired_spread(
         check_enough(pl.Series(least), present[on[-1]])
     numbered = number_groups(states, groups)
     lacking = pairs.filter(pl.any_horizontal(pl.col(":left", ":right").is_null()))
-    parts = [undefined(lacking, metrics, ["n_clusters_left", "n_clusters_right"])]
+    none = ["n_clusters_left", "n_clusters_right", *MISSING]
+    parts = [undefined(lacking, metrics, none)]
     replicates = method.n if isinstance(method, Bootstrap) else 1
     for some in complete.iter_slices(max(1, BATCH // replicates // len(metrics))):
         left, right = (
@@ -83,7 +85,8 @@ def unpaired_spread(
             ]
             parts.append(some.with_columns(metric, *series, *counts))
     result = pl.concat(parts, how="diagonal_relaxed")
-    return one_family(result, metrics, by, comparison.correction).select(*by, *UNPAIRED_RESULT)
+    result = one_family(result, metrics, by, comparison.correction)
+    return result.select(*by, *UNPAIRED_RESULT, *MISSING)
 
 
 class _Side(NamedTuple):
@@ -93,6 +96,7 @@ class _Side(NamedTuple):
         points: The estimates, metrics by pairs.
         errors: Their standard errors, likewise.
         counts: Number of clusters.
+        missing: Rows that are left out, metrics by pairs.
         varying: Number of clusters that could have been others.
         free: Without those that are alone in their stratum, and the number of strata.
         drawn: Replicates of a bootstrap, metrics by replicates by pairs.
@@ -102,6 +106,7 @@ class _Side(NamedTuple):
     points: Floats
     errors: Floats
     counts: Ints
+    missing: Ints
     varying: Ints
     free: Ints
     drawn: Floats | None
@@ -143,6 +148,7 @@ def _side(method: Method, states: States[pl.DataFrame], groups: pl.Series, sourc
     shape = len(states.metrics), len(numbers)
     points, errors = np.full(shape, np.nan), np.full(shape, np.nan)
     counts, varying = np.zeros(len(numbers), dtype=np.int64), np.zeros(len(numbers), dtype=np.int64)
+    missing = np.zeros(shape, dtype=np.int64)
     free = np.zeros((2, len(numbers)), dtype=np.int64)
     drawn: list[tuple[Ints, Floats | None]] = []
     left_out: list[tuple[Ints, Floats | None]] = []
@@ -151,6 +157,7 @@ def _side(method: Method, states: States[pl.DataFrame], groups: pl.Series, sourc
         result = estimated(method, pool)
         points[:, here], errors[:, here] = result.points, result.spread.std_error
         counts[here], varying[here] = pool.counts, pool.varying
+        missing[:, here] = result.counts["n_missing"]
         free[:, here] = pool.free
         drawn.append((here, result.drawn))
         left_out.append((here, result.left_out))
@@ -159,6 +166,7 @@ def _side(method: Method, states: States[pl.DataFrame], groups: pl.Series, sourc
         points[:, which],
         errors[:, which],
         counts[which],
+        missing[:, which],
         varying[which],
         free[:, which],
         _side_by_side(drawn, which),
@@ -200,6 +208,8 @@ def _differences(
             # Where nothing varies, nothing is tested.
             "p_value": np.where(varying < 2, np.nan, p_value),
             **spread._asdict(),
+            "n_missing_left": left.missing[number],
+            "n_missing_right": right.missing[number],
         }
 
 

@@ -315,8 +315,8 @@ FAMILY = Family(
     drawn=SAMPLE,
     demo=Demo(
         question="Which system is better, and is that certain?",
-        reading="mean_score_per_sample_id: the mean over the samples of the share of epochs that "
-        "are right. Samples are drawn, since their epochs are alike.",
+        reading="mean_of_score_per_sample_id: the mean over the samples of the share of epochs "
+        "that are right. Samples are drawn, since their epochs are alike.",
         words=("{answers}", "--by", "model,task", "--per", SAMPLE),
         output="items",
     ),

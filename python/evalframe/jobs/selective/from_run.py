@@ -24,7 +24,7 @@ from evalframe.jobs.inputs import (
 )
 from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.run import check_output, versions, write_result
-from evalframe.jobs.selective import Runs
+from evalframe.jobs.selective import FAMILY, Runs
 from evalframe.jobs.selective.run import printed_metrics
 from evalframe.reporting.table import render
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 _SHARED = {
     *("items", "reader", "columns", "loss", "confidence", "coverage_grid", "area_coverage"),
-    *("n", "seed", "output", "calibration"),
+    *("n", "seed", "output", "report", "calibration"),
 }
 """Flags that run documents share with tables of records."""
 
@@ -58,12 +58,15 @@ def evaluate_documents(flags: Mapping[str, Any]) -> RunEvaluation:
         write_artifact,
     )
     from evalframe.compat.ai_psychiatrist import read_calibration as read_original
+    from evalframe.jobs import pages
     from evalframe.selective.calibrators.saved import read_calibration
 
     settings = _settings(flags)
     modes = modes_of(documents, flags.get("mode", ()))
     artifact = flags.get("calibration")
     targets = {name: Path(flags[name]) for name in ("artifact", "output") if name in flags}
+    if page := flags.get("report"):
+        pages.check(Path(page))
     check_files(targets, documents if artifact is None else [*documents, artifact])
     read = read_original if settings.rules == "reference" else read_calibration
     calibration = None if artifact is None else read(artifact)
@@ -100,6 +103,10 @@ def evaluate_documents(flags: Mapping[str, Any]) -> RunEvaluation:
                 _provenance(evaluation, artifact),
                 readable=lambda: printed_run(evaluation, markdown=True),
             )
+        if page:
+            result, record = {"result": evaluation.result}, _provenance(evaluation, artifact)
+            made = pages.Made("Run documents", result, record, None)
+            pages.write_made([made], Path(page), FAMILY.demo.question)
     return evaluation
 
 
