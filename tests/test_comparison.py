@@ -121,7 +121,7 @@ def test_rows_that_a_side_leaves_out_are_counted():
     counts = pl.col("n_missing_left", "n_missing_right")
     assert pairs.select("right", counts).rows() == [("none", 0, 5), ("zero", 0, 2)]
     assert pairs["delta"].to_list() == [None, pytest.approx(1 / 3 - 3 / 5)]
-    assert "Rows of the right side without a value are left out: up to 5." in ef.show(pairs).notes
+    assert "Rows without a value are left out: up to 5." in ef.show(pairs).notes
     apart = items.with_columns(item=pl.concat_str("variable", "item"))
     unpaired = ef.compare(apart, metric, between="variable", resample=method, paired=False)
     assert unpaired.select(counts).rows() == [(0, 5), (0, 2), (5, 2)]

@@ -85,8 +85,8 @@ def show(result: Frame, *, level: float | None = None, cluster: str | None = Non
 
 _COUNTED = {
     "n_missing": "Rows without a value",
-    "n_missing_left": "Rows of the left side without a value",
-    "n_missing_right": "Rows of the right side without a value",
+    "n_missing_left": "Rows without a value",
+    "n_missing_right": "Rows without a value",
     "n_units_missing": "Units without a value",
     "n_dropped": "Responses without a label, such as failed requests,",
     "n_absent": "Tests that other models have",
@@ -105,10 +105,12 @@ _SHARES = {
 
 def left_out(table: pl.DataFrame) -> list[str]:
     """Notes about what the estimates of a result are without, at most for each."""
-    notes = []
+    notes, counted = [], dict[str, float]()
     for name, what in _COUNTED.items():
         if name in table.columns and (most := _most(table[name])):
-            notes.append(f"{what} are left out: {'' if len(table) == 1 else 'up to '}{most:,.0f}.")
+            counted[what] = max(most, counted.get(what, 0.0))
+    for what, most in counted.items():
+        notes.append(f"{what} are left out: {'' if len(table) == 1 else 'up to '}{most:,.0f}.")
     for name, what in _SHARES.items():
         if name in table.columns:
             share = 1 - table[name] if name == "parse_rate" else table[name]
