@@ -173,5 +173,7 @@ def test_a_glob_leaves_out_no_part(tmp_path):
         InputError, match=r"1\.parquet', which .* is a folder; name '.*1.parquet/\*'"
     ):
         scan(f"{tmp_path}/*.parquet")
+    with pytest.raises(InputError, match=r"1\.parquet is a folder without a \.parquet file"):
+        scan(tmp_path)
     ITEMS.write_parquet(tmp_path / "1.parquet" / "part.parquet")
     assert len(find([f"{tmp_path}/**/*.parquet"])) == 2

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 import types
-from contextlib import closing
+from contextlib import closing, contextmanager
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
@@ -180,45 +180,37 @@ def test_a_cluster_that_is_not_there_is_told_at_once(kind, monkeypatch):
         evaluated(shards(), f"{kind}://{address}")
 
 
-def test_a_cluster_without_workers_is_told():
-    from distributed import Client, LocalCluster
-
-    with (
-        LocalCluster(n_workers=0, processes=False, dashboard_address="127.0.0.1:0") as cluster,
-        Client(cluster) as client,
-        pytest.raises(EngineError, match=r"^no worker of .* answers within 0\.1 s; start some"),
-        opened(client, seconds=0.1),
-    ):
-        pass
-    with pytest.raises(EngineError, match="client must be open"):
-        evaluated(shards(), client)
-
-
-@pytest.mark.parametrize(
-    ("ends", "said"),
-    [
-        ("close", r"\(scheduler-connection-lost\)"),
-        ("scale", r"\(no worker for [\d.]+ s\);"),
-    ],
-)
-def test_a_cluster_that_ends_is_told(monkeypatch, ends, said):
+def test_a_cluster_that_loses_its_workers_and_then_ends_is_told(monkeypatch, capfd):
     from distributed import Client, LocalCluster
 
     monkeypatch.setattr(on_dask, "_LOOK", 0.05)
     monkeypatch.setattr(on_dask, "_ABSENCE", 0.2)
-    dashboard = {"dashboard_address": "127.0.0.1:0"}
-    with (
-        LocalCluster(n_workers=1, processes=False, protocol="tcp", **dashboard) as cluster,
-        Client(cluster.scheduler_address, timeout="1s") as client,
-        opened(client) as engine,
-    ):
-        end = {"close": cluster.close, "scale": partial(cluster.scale, 0)}[ends]
-        work = Task.of("work", partial(faulty.linger, 0.05))
-        with closing(engine.stream(work, range(100))) as made:
-            next(made)
-            end()
-            with pytest.raises(EngineError, match=f"^the scheduler at tcp.* gave up tasks {said}"):
-                list(made)
+    work = Task.of("work", partial(faulty.linger, 0.05))
+    with LocalCluster(
+        n_workers=1, processes=False, protocol="tcp", dashboard_address="127.0.0.1:0"
+    ) as cluster:
+        with Client(cluster.scheduler_address, set_as_default=False) as client:
+            with opened(client) as engine, closing(engine.stream(work, range(100))) as made:
+                next(made)
+                cluster.scale(0)
+                told = r"^the scheduler at tcp.* gave up tasks \(no worker for [\d.]+ s\);"
+                with pytest.raises(EngineError, match=told):
+                    list(made)
+            with (
+                pytest.raises(EngineError, match=r"^no worker of .* answers within 0\.1 s; start"),
+                opened(client, seconds=0.1),
+            ):
+                pass
+        with pytest.raises(EngineError, match="client must be open"):
+            evaluated(shards(), client)
+        address = cluster.scheduler_address.removeprefix("tcp://")
+        monkeypatch.setattr(on_dask, "_ABSENCE", 60)
+        capfd.readouterr()
+        with on_dask.joined(address) as engine:
+            Timer(0.2, cluster.close).start()
+            with pytest.raises(EngineError, match=r"\(scheduler-connection-lost\)"):
+                run(engine, work, range(100))
+    assert "Traceback" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -261,13 +253,16 @@ def test_a_driver_that_ends_leaves_nothing_but_the_cluster(dask_engine, tmp_path
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     address = address_of(dask_engine)
-    with subprocess.Popen(
-        [sys.executable, tmp_path / "driver.py", address, scratch],
-        env=WITH_PATH,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as driver:
+    with (
+        subprocess.Popen(
+            [sys.executable, tmp_path / "driver.py", address, scratch],
+            env=WITH_PATH,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as driver,
+        ended(driver),
+    ):
         folder = Path(driver.stdout.readline().strip())
         wait_until(lambda: any(folder.iterdir()))
         driver.send_signal(number)
@@ -276,6 +271,18 @@ def test_a_driver_that_ends_leaves_nothing_but_the_cluster(dask_engine, tmp_path
     assert ("KeyboardInterrupt" in told) == (number == signal.SIGINT)
     wait_until(lambda: not any(scratch.iterdir()))
     same(dask_engine, shards())
+
+
+@contextmanager
+def ended(process):
+    """Kill a process that takes too long or outlives the block, for which we would wait."""
+    killer = Timer(60, process.kill)
+    killer.start()
+    try:
+        yield
+    finally:
+        killer.cancel()
+        process.kill()
 
 
 def wait_until(holds):
@@ -293,18 +300,21 @@ def test_a_job_that_is_killed_has_no_output(dask_engine, tmp_path):
         items = pl.DataFrame({"participant_id": [number, number], "item": ["a", "b"]})
         answers = items.with_columns(mode=pl.lit("few"), prediction=1, label=2, confidence=0.5)
         answers.write_csv(tmp_path / f"shards/{number}.csv")
-    with subprocess.Popen(
-        [
-            *(sys.executable, "-c", "from evalframe.jobs.cli import main; main()"),
-            *("selective", "shards/*.csv", "-o", "out/"),
-            *("--on-invalid", "quarantine", "--metrics", "coverage", "--by", "mode"),
-            *("--engine", address_of(dask_engine), "--scratch", "scratch"),
-        ],
-        cwd=tmp_path,
-        env=WITH_PATH,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as job:
+    with (
+        subprocess.Popen(
+            [
+                *(sys.executable, "-c", "from evalframe.jobs.cli import main; main()"),
+                *("selective", "shards/*.csv", "-o", "out/"),
+                *("--on-invalid", "quarantine", "--metrics", "coverage", "--by", "mode"),
+                *("--engine", address_of(dask_engine), "--scratch", "scratch"),
+            ],
+            cwd=tmp_path,
+            env=WITH_PATH,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as job,
+        ended(job),
+    ):
         wait_until(lambda: dask_engine.client.cluster.scheduler.tasks)
         job.kill()
         assert not job.communicate(timeout=30)[1]

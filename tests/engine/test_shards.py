@@ -7,6 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import InputError, ParameterError
+from evalframe.core.scan import scan
 from evalframe.engine import shards as module
 from evalframe.engine.shards import joined, shards_of
 
@@ -127,6 +128,11 @@ def test_a_damaged_file_is_named_where_it_is_read(folder):
 def test_a_file_that_would_count_twice_is_refused(folder):
     with pytest.raises(InputError, match=r"rows\.parquet is named twice"):
         shards_of([folder / "day=0" / "rows.parquet", folder / "day=0" / "*.parquet"])
+    (folder / "day=0" / "same.parquet").hardlink_to(folder / "day=1" / "rows.parquet")
+    told = r"rows\.parquet and .*same\.parquet are one file, so its rows would count twice"
+    for opens in (shards_of, scan):
+        with pytest.raises(InputError, match=told):
+            opens(folder)
 
 
 @pytest.mark.parametrize("source", [ROWS, ROWS.lazy(), [], 7, None])

@@ -382,6 +382,8 @@ def test_what_a_store_cannot_do_is_refused(folder, store, tmp_path):
         store.partial(frame, ef.mean("loss"))
     with pytest.raises(ef.EvalframeError, match="'s3://bucket/states'; name one of a file system"):
         ef.StateStore("s3://bucket/states")
+    with pytest.raises(ef.EvalframeError, match="the state store has no name"):
+        ef.StateStore("")
     with pytest.raises(ef.EvalframeError, match="needs column 'los'; the table has"):
         store.partial(folder, ef.mean("los"))
     column = pl.col("loss").map_batches(abs, return_dtype=pl.Float64, is_elementwise=True)

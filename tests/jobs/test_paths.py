@@ -48,7 +48,7 @@ def test_partitions_in_another_order(folder, items):
     for place in ("in/a=1/b=2", "in/b=2/a=1"):
         Path(place).mkdir(parents=True)
         items.with_columns(a="item", b="item").write_parquet(f"{place}/0.parquet")
-    table, _ = open_items(["in", "in"])
+    table, _ = open_items(["in"])
     assert table.select("a", "b").collect().unique().rows() == [("1", "2")]
 
 

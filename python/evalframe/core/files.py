@@ -320,5 +320,5 @@ def _naming_files(paths: Sequence[Path]) -> Iterator[None]:
         names, folder = ", ".join(path.name for path in paths), location(paths[0].parent)
         raise OutputError(
             f"cannot write {names} into {folder!r} ({error.strerror or error}); "
-            "make it writable or choose another output"
+            "make it writable, or make room, or choose another output"
         ) from error

@@ -240,6 +240,7 @@ def open_files(
 
     Of formats without types, `texts` are columns to be read as text.
     """
+    check_once(files)
     sources = open_each(files, texts)
     for source in sources:
         check_pages(source.file)
@@ -266,6 +267,22 @@ def tables_of(sources: Sequence[Part]) -> Iterator[pl.LazyFrame]:
             value = pl.col(_PATH).replace_strict(values, return_dtype=pl.String)
             table = table.with_columns(value.alias(key))
         yield table.drop(_PATH)
+
+
+def check_once(files: Iterable[File]) -> None:
+    """Raise InputError if two names, perhaps links, are of one file, which would count twice."""
+    seen: dict[object, File] = {}
+    for file in files:
+        key: object = (location(file.path), file.version)
+        if file.version is None and not is_remote(file.path):
+            with reading(file.name):
+                status = file.path.stat()
+            key = (status.st_dev, status.st_ino)
+        if (first := seen.get(key)) is not None:
+            is_name = first.name == file.name
+            told = "is named twice" if is_name else f"and {first.name} are one file"
+            raise InputError(f"{file.name} {told}, so its rows would count twice; name it once")
+        seen[key] = file
 
 
 def check_alike(sources: Sequence[Part]) -> None:
@@ -311,7 +328,13 @@ def _below(folder: Path, inner: Path, above: frozenset[Path]) -> Iterator[Path]:
         if entry.name.startswith("."):
             continue
         if entry.is_dir():
-            yield from _below(entry, inner / entry.name, above | {here})
+            inside = list(_below(entry, inner / entry.name, above | {here}))
+            if entry.suffix == ".parquet" and not any(f.suffix == ".parquet" for f in inside):
+                raise InputError(
+                    f"{entry} is a folder without a .parquet file; was its writer interrupted? "
+                    "Remove it, or write it anew"
+                )
+            yield from inside
         else:
             yield inner / entry.name
 

@@ -115,7 +115,7 @@ class Large(NamedTuple):
         return next(found, None)
 
 
-class Plan(NamedTuple):
+class Routes(NamedTuple):
     """Where rows go.
 
     Attributes:
@@ -135,7 +135,7 @@ class Plan(NamedTuple):
         return [*itertools.accumulate([self.buckets, *sizes])]
 
     def told(self) -> str:
-        """The plan in words."""
+        """The routes in words."""
         words = f"rows are shuffled by group into {_counted(self.buckets, 'bucket')}"
         if self.large is None:
             return words
@@ -167,18 +167,18 @@ def shuffled(
         sample: pl.DataFrame = pl.concat(run(engine, look, items))
         if sample.is_empty():
             return job.of_rows(pl.LazyFrame(schema=shards.schema))
-        plan = planned(job, sample)
-        tell(plan.told())
-        split = Task.of("split", partial(_split, plan, folder), modules)
+        routes = routes_of(job, sample)
+        tell(routes.told())
+        split = Task.of("split", partial(_split, routes, folder), modules)
         sums = run(engine, split, [Numbered(*each) for each in enumerate(items)])
-        where = (folder, len(items), plan.firsts[-1])
+        where = (folder, len(items), routes.firsts[-1])
         finish = Task.of("finish", partial(_finish, job, *where), modules)
-        longs = run(engine, finish, range(plan.buckets))
-        if plan.large is not None:
+        longs = run(engine, finish, range(routes.buckets))
+        if routes.large is not None:
             add = Task.of("add", partial(_added, job), modules)
             of_range = Task.of("range", partial(_range, job, *where), modules)
             added = tree(engine, add, sums, arity=64)
-            longs.append(_of_large(engine, plan, added, of_range, shards.schema))
+            longs.append(_of_large(engine, routes, added, of_range, shards.schema))
     check_read(shards)
     filled: list[pl.DataFrame] = [long for long in longs if long is not None]
     return pl.concat(filled)
@@ -208,8 +208,8 @@ def _sample(job: Job, shard: Shard) -> Counted:
     return Counted(sample, size=shard.size)
 
 
-def planned(job: Job, sample: pl.DataFrame) -> Plan:
-    """The plan, from a sample of rows."""
+def routes_of(job: Job, sample: pl.DataFrame) -> Routes:
+    """The routes, from a sample of rows."""
     inner = job.keys.inner
     weight = pl.col(_WEIGHT).sum()
     sizes = sample.group_by(inner).agg(weight) if inner else sample.select(weight)
@@ -219,7 +219,7 @@ def planned(job: Job, sample: pl.DataFrame) -> Plan:
     rows = sizes.filter(pl.col(_WEIGHT) < most).select(_WEIGHT).sum().item()
     buckets = max(1, round(rows / BUCKET))
     if groups.is_empty():
-        return Plan(job, buckets, None)
+        return Routes(job, buckets, None)
     groups = groups.sort(inner or _WEIGHT).with_row_index(OWNER).drop(_WEIGHT)
     groups = groups.with_columns(pl.col(OWNER).cast(pl.Int64))
     if nested is not None:
@@ -233,7 +233,7 @@ def planned(job: Job, sample: pl.DataFrame) -> Plan:
     sample = owned(sample, groups, inner).drop_nulls(OWNER)
     ladders = job.ladders
     cuts = [_cuts(sample, f":level{number}", len(groups)) for number in range(len(ladders))]
-    return Plan(job, buckets, Large(groups, ladders, cuts))
+    return Routes(job, buckets, Large(groups, ladders, cuts))
 
 
 def _cuts(sample: pl.DataFrame, level: str, groups: int) -> Cuts | None:
@@ -252,27 +252,27 @@ def owned(rows: pl.DataFrame, groups: pl.DataFrame, inner: list[str]) -> pl.Data
     return matched(rows, groups, inner, "left")
 
 
-def _split(plan: Plan, folder: Path, item: Numbered) -> Counted:
+def _split(routes: Routes, folder: Path, item: Numbered) -> Counted:
     """Write the rows of a shard by buckets and ranges; the sums of large groups by block."""
     number, shard = item
-    inner, blocks = plan.job.keys.inner, plan.job.blocks
+    inner, blocks = routes.job.keys.inner, routes.job.blocks
     sums: list[list[pl.DataFrame]] = []
 
     def batches() -> Iterator[list[pl.DataFrame]]:
-        for rows in _batches(plan.job, shard, max(_BATCH, _PIECE * plan.firsts[-1])):
-            keyed, parts = rows.with_columns(plan.job.keys.select()), list[pl.DataFrame]()
-            if plan.large is not None:
-                owners = owned(keyed, plan.large.groups, inner)[OWNER]
+        for rows in _batches(routes.job, shard, max(_BATCH, _PIECE * routes.firsts[-1])):
+            keyed, parts = rows.with_columns(routes.job.keys.select()), list[pl.DataFrame]()
+            if routes.large is not None:
+                owners = owned(keyed, routes.large.groups, inner)[OWNER]
                 known = owners.is_not_null()
                 large = rows.with_columns(owners).filter(known)
-                parts, tables = _by_range(plan.large, blocks, large)
+                parts, tables = _by_range(routes.large, blocks, large)
                 sums.append(tables)
                 rows, keyed = rows.filter(~known), keyed.filter(~known)
-            numbers = shuffle.buckets_of(keyed, inner, plan.buckets)
-            yield shuffle.split(rows, numbers, plan.buckets) + parts
+            numbers = shuffle.buckets_of(keyed, inner, routes.buckets)
+            yield shuffle.split(rows, numbers, routes.buckets) + parts
 
     shuffle.write_buckets(folder / f"{number}", batches())
-    return Counted(_added(plan.job, sums), size=shard.size)
+    return Counted(_added(routes.job, sums), size=shard.size)
 
 
 def _by_range(
@@ -321,27 +321,27 @@ def _files(folder: Path, count: int) -> list[Path]:
 
 def _of_large(
     engine: Engine,
-    plan: Plan,
+    routes: Routes,
     sums: Sequence[pl.DataFrame],
     of_range: Task,
     schema: pl.Schema,
 ) -> pl.DataFrame:
     """The long result of large groups, from their sums by block and the rows of their ranges."""
-    assert plan.large is not None
-    job, blocks = plan.job, plan.job.blocks
+    assert routes.large is not None
+    job, blocks = routes.job, routes.job.blocks
     items = [
         piece
-        for first, (ladder, _) in zip(plan.firsts, plan.large.ranged, strict=False)
+        for first, (ladder, _) in zip(routes.firsts, routes.large.ranged, strict=False)
         for piece in ranges.pieces(ladder, blocks, sums, first)
     ]
     parts: dict[int, dict[tuple[int, int], pl.DataFrame]] = {}
     for piece, found in zip(items, run(engine, of_range, items), strict=True):
         for (number, shape), part in found.items():
             parts.setdefault(number, {})[shape, piece.number] = part
-    keys = plan.large.groups.select(job.keys.inner)
+    keys = routes.large.groups.select(job.keys.inner)
     totals = []
     for number, block in enumerate(blocks):
-        if plan.large.of_block(number) is None:
+        if routes.large.of_block(number) is None:
             table = block.totals_of_levels(sums[number], [OWNER])
         else:
             table = ranges.totals_of(block, sums[number], parts.get(number, {}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -155,8 +156,23 @@ def joined(address: str) -> Iterator[OnDask]:
         client = Client(f"tcp://{address}", timeout=_PATIENCE, set_as_default=False)
     except (TimeoutError, OSError) as error:
         raise EngineError(f"no Dask scheduler answers at {address}: {error}") from error
-    with client:
+    with _silence("distributed.client"), client:  # errors are ours, without a traceback
         yield OnDask(client, f"dask://{address}")
+
+
+@contextmanager
+def _silence(name: str) -> Iterator[None]:
+    """Log nothing under this name for the time of a block."""
+    logger = logging.getLogger(name)
+    logger.addFilter(_nothing)
+    try:
+        yield
+    finally:
+        logger.removeFilter(_nothing)
+
+
+def _nothing(record: logging.LogRecord) -> bool:
+    return False
 
 
 @contextmanager

@@ -7,7 +7,6 @@ plan of Polars over a few files, or over some rows of a large one.
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
@@ -23,6 +22,7 @@ from evalframe.core.scan import (
     File,
     Part,
     check_alike,
+    check_once,
     check_pages,
     find,
     open_each,
@@ -280,11 +280,10 @@ def _opened(files: Sequence[File], texts: Collection[str] = ()) -> list[Part]:
 
 def _shards(parts: Sequence[Part], frames: Mapping[str, Any], names: tuple[str, ...]) -> Shards:
     """The shards of opened files and of frames, whose columns must be alike."""
+    check_once(part.file for part in parts if part.format != "frame")
     check_alike(parts)
     schema = _common(parts)
     paths = [part.file.path for part in parts if part.format not in ("frame", "Delta")]
-    if twice := next((path for path, count in Counter(paths).items() if count > 1), None):
-        raise InputError(f"{location(twice)} is named twice, so its rows would count twice")
     stamps = {path: _stamp(path) for path in paths}
     listing = []
     for part in parts:

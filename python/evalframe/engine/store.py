@@ -72,6 +72,8 @@ class StateStore:
     """
 
     def __init__(self, folder: str | Path, *, trust_times: bool = False) -> None:
+        if not str(folder).strip():
+            raise ParameterError("the state store has no name; name a folder")
         if is_remote(folder):
             raise ParameterError(
                 f"a state store is a folder, not {location(folder)!r}; name one of a file system "

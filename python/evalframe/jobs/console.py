@@ -19,6 +19,9 @@ from evalframe.core.errors import Argument, EvalframeError, OutputError
 _LONGEST = 5_000
 """Characters of a message."""
 
+_GATE = "evalframe.gate"
+"""What the context of a command knows if its job is a gate."""
+
 INTERRUPTED = 130
 """The exit code after an interrupt."""
 
@@ -40,9 +43,10 @@ class Program(click.Group):
         except BaseException as error:
             if os.environ.get("EVALFRAME_DEBUG") or not _is_failure(error):
                 raise
-            shown = Argument.as_entry if ctx.invoked_subcommand == "run" else Argument.as_flag
+            of_file = ctx.invoked_subcommand in ("run", "gate")
+            shown = Argument.as_entry if of_file else Argument.as_flag
             say(_shortened(f"error: {_message(error, shown)}"), err=True)
-            ctx.exit(2 if fails or ctx.invoked_subcommand == "gate" else 1)
+            ctx.exit(2 if fails or ctx.invoked_subcommand == "gate" or _GATE in ctx.meta else 1)
 
 
 def prepare() -> None:
@@ -66,6 +70,12 @@ def say(text: object, *, err: bool = False) -> None:
         if not err and not isinstance(error, BrokenPipeError):
             message = f"cannot print ({error.strerror}); a file named by --output is written"
             raise OutputError(message) from None
+
+
+def of_gate() -> None:
+    """From now on an error of this command ends with 2, since 1 is a regression."""
+    if (context := click.get_current_context(silent=True)) is not None:
+        context.meta[_GATE] = True
 
 
 def refuse_silence(quiet: bool, *outputs: object) -> None:

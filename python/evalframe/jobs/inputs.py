@@ -25,7 +25,7 @@ from evalframe.core.errors import (
     did_you_mean,
 )
 from evalframe.core.remote import location, path_of
-from evalframe.core.scan import File, find, open_files
+from evalframe.core.scan import File, check_once, find, open_files
 from evalframe.jobs.family import READERS
 from evalframe.jobs.paths import refuse_documents, refuse_inputs
 from evalframe.jobs.rows import Rows, Spread
@@ -235,7 +235,7 @@ def open_by(
     read = reader.open.value([folder / item for item in items], **options)
     present = tuple(read.table.collect_schema())
     files = [File.at(path, rows, present) for path, rows in read.files]
-    refuse_repeats(files, reader.what)
+    check_once(files)
     names = [item for item in items if not (folder / item).is_dir()]
     for path in targets:
         refuse_inputs(path, files, names, folder)
@@ -247,16 +247,6 @@ def open_by(
         left_out = f". {notes[0]}" if notes else ""
         raise InputError(f"no record in these {len(files):,} {reader.what}{left_out}")
     return Opened(Rows(with_roles(read.table, columns)), files, notes, read.beside)
-
-
-def refuse_repeats(files: Sequence[File], what: str) -> None:
-    """Raise InputError if a file is named twice."""
-    seen: set[Path] = set()
-    for file in files:
-        path = file.path.resolve()
-        if path in seen:
-            raise InputError(f"{file.path} is named twice; name each of the {what} once")
-        seen.add(path)
 
 
 def open_items(

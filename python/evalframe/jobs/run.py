@@ -20,7 +20,7 @@ from evalframe.core import remote
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.core.files import check_replaceable, check_within, replacing, replacing_all, together
 from evalframe.core.progress import silent
-from evalframe.jobs.console import refuse_silence, say, terminal_width
+from evalframe.jobs.console import of_gate, refuse_silence, say, terminal_width
 from evalframe.jobs.family import Family, Outcome, Place, family_of, reader_of
 from evalframe.jobs.inputs import check_columns, has_logs, naming_columns
 from evalframe.reporting.table import render
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 def run_job(job: TableJob, folder: Path, *, into: Path | None = None, quiet: bool) -> int:
     """Run a job, print its result, and return the exit code of the command."""
+    if getattr(job, "fail_if", None) is not None:
+        of_gate()
     refuse_silence(quiet, job.output, job.report, getattr(job, "summary", None))
     with silent() if quiet else nullcontext():
         outcome = run(job, folder=folder, into=into)
@@ -316,9 +318,10 @@ def _writing(path: Path) -> Iterator[None]:
     try:
         yield
     except pl.exceptions.PolarsError as error:
-        reason = str(error).partition("\n")[0]
+        reason = str(error).partition("\n")[0].rpartition("IO error: ")[2]
         raise OutputError(
-            f"cannot write {path.name} ({reason}); the old file is unchanged"
+            f"cannot write {path.name} ({reason}); make room, or choose another output. The old "
+            "file is unchanged"
         ) from error
 
 

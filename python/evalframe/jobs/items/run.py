@@ -13,10 +13,10 @@ import evalframe as ef
 from evalframe.core.contract import Validation
 from evalframe.core.errors import InputError, OutputError, ParameterError
 from evalframe.core.metric import MetricExpr
-from evalframe.core.scan import find, open_files, reading
+from evalframe.core.scan import check_once, find, open_files, reading
 from evalframe.jobs.family import Outcome
 from evalframe.jobs.imported import metric_at
-from evalframe.jobs.inputs import Opened, refuse_repeats
+from evalframe.jobs.inputs import Opened
 from evalframe.jobs.items.records import records_of
 from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.rows import Rows
@@ -176,7 +176,7 @@ def _opened(job: StatesJob, place: Place) -> tuple[Opened, list[pl.LazyFrame]]:
     for named in job.metrics:
         metric_at(named, place.folder)
     files = find(job.items, place.folder)
-    refuse_repeats(files, "states")
+    check_once(files)
     for path in place.targets:
         refuse_inputs(path, files, job.items, place.folder)
     opened = [open_files([file]) for file in files]
