@@ -226,7 +226,7 @@ OTHERWISE = {
             f"plot.{name} level"
             for name in ("forest", "noise", "ranks", "reliability", "risk_coverage")
         ),
-        "of the intervals of a table, which does not have it, to be named",
+        "of the intervals of a table, which does not hold it, for the caption",
     ),
     "sections.report level": "of the intervals of results, likewise",
     "reporting.show cluster": "the name of what was resampled, likewise to be named",

@@ -95,7 +95,7 @@ def compare(
             clusters, and needs pairs. Both add one to numerator and denominator.
         correction: Of the p-values of the family: `holm` (step-down; never less powerful than
             Bonferroni's), `bonferroni`, or `none`, which makes `p_adjusted` the `p_value`.
-        engine: Where shards are computed, and what they are, as for `ef.evaluate`; so is `other`.
+        engine: Where shards are computed, as for `ef.evaluate`; both tables are then shards.
         state: A folder that keeps the sums of files, as for `ef.evaluate`.
 
     Returns:

@@ -65,7 +65,8 @@ def evaluate(
         by..., `metric`, `estimate`, `std_error`, `lower`, `upper` (Float64, null if undefined or
         not requested), `n` (rows used, with abstentions), `n_missing` (rows left out, null for
         expressions without a state), `n_clusters`, `drop_rate` (share of replicates in which the
-        metric was undefined); sorted by the keys, then in the order of `metrics`.
+        metric was undefined); with a metric of units also `n_units`, `n_units_missing`, `drawn`
+        and `unit_drop_rate`. Sorted by the keys, then in the order of `metrics`.
 
     Raises:
         MissingColumnsError: A metric or a key reads a column that the frame lacks.
@@ -156,8 +157,8 @@ def partial(
         frame: Records of the shard; of a LazyFrame the result is lazy. With `engine`, many shards,
             whose states are added up.
         metrics: Metrics that declare a state.
-        by: As for `evaluate`, and so is `weight`.
-        weight: How often each row counts.
+        by: Group keys: column names or expressions.
+        weight: How often each row counts, times the weight of a metric.
         cluster: Keep separate sums for each cluster, so that `finish` can resample.
         engine: Where shards are computed, and what they are, as for `evaluate`.
         state: A folder that keeps the states of files, as for `evaluate`.

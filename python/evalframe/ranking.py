@@ -67,7 +67,7 @@ def rank(
             strata, or none.
         by: Group keys; each group has its ranks.
         weight: How often each row counts.
-        best: Which end is the best; by default the metric's direction says it.
+        best: Which end is best; by default what the metric's direction says.
         correction: Of `p_adjusted`: `holm`, `bonferroni` and `none` as for `compare`; `max_t` by
             the joint replicates of a group, times the number of groups, and never below `p_value`.
         level: Of intervals and rank sets; by default that of `resample`.

@@ -245,8 +245,8 @@ def metric(
 
     Raises:
         ParameterError: The name is taken or cannot be one, there is no role or one without a
-            default column, `weight=None` is not among the keyword-only parameters, direction or
-            range are none, or a label is no role or shows no parameter.
+            default column, `weight=None` is not among the keyword-only parameters, the direction or
+            the range is not valid, `labels` names no role, or `label` shows no parameter.
 
     Examples:
         >>> import polars as pl, evalframe as ef

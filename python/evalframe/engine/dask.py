@@ -36,7 +36,7 @@ def partial(
 
     Args:
         frame: A Dask DataFrame.
-        metrics: As for `ef.partial`, and so are all others.
+        metrics: As for `ef.partial`, as are all other arguments.
         by: Group keys.
         weight: How often each row counts.
         cluster: Keep separate sums for each cluster, so that `ef.finish` can resample.

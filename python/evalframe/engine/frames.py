@@ -35,7 +35,7 @@ def header(
     """What `ef.finish` must know of a state that was a frame of an engine.
 
     Args:
-        metrics: As for the `partial` of the engine, and so are all others.
+        metrics: As for the `partial` of the engine, as are all other arguments.
         by: Group keys.
         weight: How often each row counts.
         cluster: What sums are kept separate for.

@@ -108,7 +108,7 @@ class StateStore:
         Args:
             shards: A file, glob, folder, URL or Delta table, or a list of those.
             metrics: Metrics that declare a state.
-            by: As for `ef.partial`, and so are `weight` and `cluster`.
+            by: Group keys, as for `ef.partial`.
             weight: How often each row counts.
             cluster: Keep separate sums for each cluster.
             engine: Where shards are read, as for `ef.evaluate`; by default here, one by one.

@@ -28,7 +28,7 @@ def ranks(board: Frame, *, level: float | None = None, width: int = 320) -> Char
     Args:
         board: The result of `ef.rank`, or of `ef.survey.leaderboard` or
             `ef.replication.model_scores` with `resample`. Each group has its panel.
-        level: Confidence level of the rank sets, to be named: the table does not say it.
+        level: Confidence level of the rank sets, for the caption: the table does not hold it.
         width: Width of the plot in pixels; panels have three fifths of it.
 
     Returns:

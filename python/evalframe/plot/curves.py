@@ -40,7 +40,7 @@ def risk_coverage(
             group has its panel.
         optimal: The curve of the same items in the best order, by the same keys:
             `ef.selective.rc_curve(items, confidence=-pl.col("loss"))`.
-        level: Confidence level of the bands, to be named: the table does not say it.
+        level: Confidence level of the bands, for the caption: the table does not hold it.
         width: Width of a panel in pixels.
 
     Returns:
@@ -151,7 +151,7 @@ def reliability(table: Frame, *, level: float | None = None, width: int = 230) -
     Args:
         table: The result of `ef.selective.reliability_table`; with `resample` its band is drawn,
             too. Each group has its panel.
-        level: Confidence level of the intervals, to be named: the table does not say it.
+        level: Confidence level of the intervals, for the caption: the table does not hold it.
         width: Width of a panel in pixels.
 
     Returns:

@@ -53,7 +53,7 @@ def forest(result: Frame, *, level: float | None = None, width: int = 360) -> Ch
         result: Estimates of one metric: the result of `ef.evaluate`, `ef.finish`, `ef.compare`,
             `ef.rank`, `ef.survey.leaderboard` or `ef.replication.model_scores`. Blue is
             `tied_with_best`, if there is that column.
-        level: Confidence level of the intervals, to be named: the table does not say it.
+        level: Confidence level of the intervals, for the caption: the table does not hold it.
         width: Width of the plot in pixels; panels have three fifths of it.
 
     Returns:

@@ -40,7 +40,7 @@ def noise(rates: Frame, *, level: float | None = None, width: int = 230) -> Char
     Args:
         rates: The result of `ef.rag.rates` with the key `noise_rate`, and `model` if there are
             several. Other keys, such as `dataset`, have two panels for each of their values.
-        level: Confidence level of the intervals, to be named: the table does not say it.
+        level: Confidence level of the intervals, for the caption: the table does not hold it.
         width: Width of a panel in pixels.
 
     Returns:

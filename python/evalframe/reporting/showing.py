@@ -36,8 +36,8 @@ def show(result: Frame, *, level: float | None = None, cluster: str | None = Non
     Args:
         result: The result of `ef.evaluate`, `ef.finish`, `ef.compare`, `ef.rank`,
             `ef.survey.leaderboard` or `ef.replication.model_scores`.
-        level: Confidence level of the intervals, to be named: the table does not say it.
-        cluster: What was resampled, such as `question`, to be named, likewise.
+        level: Confidence level of the intervals, for the caption: the table does not hold it.
+        cluster: What was resampled, such as `question`, for the caption, too.
 
     Returns:
         The table, of the first 200 rows, as its notes say. Notebooks and consoles show it, the

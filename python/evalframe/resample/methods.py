@@ -44,8 +44,8 @@ class Bootstrap:
             replicates of a few vary too little, which only expanded intervals make up for. Equal
             ids in two strata are two clusters. Groups with as many clusters in a stratum see the
             same draws of it.
-        n: Number of replicates.
-        seed: Of the generator.
+        n: Number of replicates, 1 or more.
+        seed: Of the random draws, in [0, 2**32): the same seed gives the same draws.
         interval: From the replicates to an interval. With few clusters most are too short: with 30
             simulated clusters, intervals of 0.95 contained the true area under a risk-coverage
             curve, which is skewed, and the true mean of a score in these shares of all worlds
@@ -66,7 +66,7 @@ class Bootstrap:
 
             No method corrects the bias of a calibration error in bins: with 30 clusters
             `percentile` contained the true value in 0.63, `expanded_bca` in 0.89 of all worlds.
-        level: Nominal coverage of the interval.
+        level: Nominal coverage of the interval, in (0, 1).
         draws: `reference`: numpy's legacy Mersenne Twister, which reproduces published `percentile`
             intervals of selective prediction digit for digit. `counter`: each draw is a hash of
             seed, replicate and slot, independent of chunks and order. `poisson`: Poisson(1)
@@ -130,10 +130,16 @@ class Jackknife:
         cluster: What is left out; a column or an expression. None takes every row as a cluster.
         within: Strata, such as tasks: each has its own mean of estimates, and what they add up to
             has no error from small strata; a stratum of one cluster adds nothing.
-        level: Nominal coverage of the interval: standard errors times a quantile of Student's t
-            with the clusters less the strata (one if there are none) for degrees of freedom, cut
-            off at the range that the metric declares.
+        level: Nominal coverage of the interval, in (0, 1): standard errors times a quantile of
+            Student's t with the clusters less the strata (one if there are none) for degrees of
+            freedom, cut off at the range that the metric declares.
         progress: Called with the numbers of finished and of all replicates.
+
+    Raises:
+        ParameterError: `level` is not in (0, 1), or there are strata without a cluster.
+
+    References:
+        Efron and Stein (1981), The jackknife estimate of variance.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -170,10 +176,16 @@ class Linearized:
     Attributes:
         cluster: What is independent; None takes every row as a cluster.
         within: Strata, as for `Jackknife`.
-        level: Nominal coverage of the interval: standard errors times a quantile of Student's t
-            with the clusters less the strata (one if there are none) for degrees of freedom, cut
-            off at the range that the metric declares.
+        level: Nominal coverage of the interval, in (0, 1): standard errors times a quantile of
+            Student's t with the clusters less the strata (one if there are none) for degrees of
+            freedom, cut off at the range that the metric declares.
         progress: Called with the numbers of finished and of all replicates.
+
+    Raises:
+        ParameterError: As for `Jackknife`.
+
+    References:
+        Liang and Zeger (1986), Longitudinal data analysis using generalized linear models.
 
     Examples:
         >>> import polars as pl, evalframe as ef

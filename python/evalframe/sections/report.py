@@ -44,7 +44,7 @@ def report(
         path: The file, `.html`; an older one is replaced.
         title: Heading of the report.
         titles: Headings of the sections, one for each result; by default what they are of.
-        level: Confidence level of all intervals, to be named: results do not say it.
+        level: Confidence level of all intervals, for captions: results do not hold it.
 
     Returns:
         The path of the file. `evalframe report FOLDER` does the same with what commands wrote, and

@@ -100,6 +100,9 @@ def pearson_correlation(
     Returns:
         Null if fewer than two rows are predicted, or all predictions or all labels are the same.
 
+    References:
+        Pearson (1895), Notes on regression and inheritance in the case of two parents.
+
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> totals = pl.DataFrame({"prediction": [1, 2, 3, None], "label": [2, 6, 4, 0]})

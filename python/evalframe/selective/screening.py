@@ -34,6 +34,9 @@ def accuracy(
 ) -> State:
     """Share of the predicted rows whose prediction is the label, with any number of classes.
 
+    Raises:
+        ParameterError: Predictions and labels have types of which none can equal another.
+
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> rows = pl.DataFrame({"prediction": ["a", "b", None], "label": ["a", "c", "a"]})
@@ -118,6 +121,9 @@ def f1_score(t: Totals) -> pl.Expr:
     Returns:
         0.0 if no positive row is predicted positive; null if no predicted row is positive or
         predicted positive.
+
+    References:
+        van Rijsbergen (1979), Information retrieval.
 
     Examples:
         >>> import polars as pl, evalframe as ef

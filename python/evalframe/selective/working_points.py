@@ -40,6 +40,9 @@ def coverage(prediction: Role = "prediction", *, weight: Role = None) -> State:
     Returns:
         0.0 without items; null if all weights are missing.
 
+    References:
+        Geifman & El-Yaniv (2017), as for `aurc`.
+
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> pl.DataFrame({"prediction": [2, None, 0, 1]}).select(ef.coverage()).item()
@@ -62,6 +65,9 @@ def selective_risk(loss: Role = "loss", *, weight: Role = None) -> State:
     Returns:
         Null if nothing is predicted.
 
+    References:
+        Geifman & El-Yaniv (2017), as for `aurc`.
+
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> pl.DataFrame({"loss": [1.0, None, 0.0]}).select(ef.selective_risk()).item()
@@ -77,6 +83,9 @@ def generalized_risk(loss: Role = "loss", *, weight: Role = None) -> State:
     Returns:
         0.0 if all items are abstentions; null without items, and if items are left out and none
         remains.
+
+    References:
+        Traub et al. (2024), as for `aurc`.
 
     Examples:
         >>> import polars as pl, evalframe as ef

@@ -242,6 +242,9 @@ def log_bayes_factor_binomial(k: IntoExpr, n: IntoExpr, p0: IntoExpr) -> pl.Expr
         n: Number of trials, whole, 0 or more.
         p0: The share under the null hypothesis, above 0 and below 1.
 
+    References:
+        Jeffreys (1961), Theory of probability: the uniform prior of a chance.
+
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> tests = pl.DataFrame({"k": [7, 5], "n": [7, 10], "p0": 0.5})

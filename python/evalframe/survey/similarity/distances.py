@@ -102,6 +102,9 @@ def hellinger_distance(predicted: IntoExpr = "predicted", actual: IntoExpr = "ac
     Returns:
         Float64 in [0, 1], named `hellinger_distance`, null as for `cosine_similarity`.
 
+    References:
+        Hellinger (1909); Le Cam (1986), Asymptotic methods in statistical decision theory.
+
     Examples:
         >>> import polars as pl, evalframe as ef
         >>> actual = [[0.0, 1.0], [0.25, 0.75]]
