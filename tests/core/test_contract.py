@@ -295,7 +295,7 @@ ROWS = st.lists(
 
 
 @given(rows=ROWS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_valid_and_rejected_rows_partition_the_table(tmp_path_factory, rows):
     schema = {"who": pl.String, "score": pl.Float64, "note": pl.String}
     frame = pl.DataFrame(rows, schema=schema, orient="row").with_row_index("order")

@@ -49,7 +49,7 @@ def told(check):
         return str(error)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(st.lists(st.lists(ROWS, max_size=5), min_size=1, max_size=4))
 def test_parts_are_told_as_one_table(tmp_path_factory, parts):
     frames = Frames([pl.DataFrame(rows, schema=SCHEMA, orient="row") for rows in parts])

@@ -171,7 +171,7 @@ CURVES = st.lists(st.integers(0, 20), max_size=25).map(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(st.lists(CURVES, max_size=4))
 def test_hulls(curves):
     check_hull(*curves)

@@ -42,7 +42,7 @@ ROWS = st.tuples(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.lists(ROWS, min_size=1, max_size=8),
     st.sampled_from([0.0, 0.2, 0.4, 0.6, 1.0]),
@@ -78,7 +78,7 @@ def test_as_many_of_each_kind_as_in_the_original(rows, r, p, c, seed):
             assert min(taken) >= 1
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.lists(ROWS, min_size=2, max_size=8), st.sampled_from([0.0, 0.2]))
 def test_nested_over_noise_rates_and_in_one_order(rows, c):
     rates = [0.0, 0.2, 0.4, 0.6, 0.8]

@@ -105,7 +105,7 @@ TEXTS = st.lists(
 ).map(" ".join)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.lists(
         st.tuples(

@@ -251,7 +251,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(ROWS)
 def test_ecs_equals_a_plain_program(rows):
     names = ["study_id", "finding_id", "effect_d_human", "effect_d_agent"]

@@ -78,7 +78,7 @@ def test_posteriors_at_the_ends(factor, odds, found):
     assert ways == [None] * 3 if found is None else sum(ways) == pytest.approx(1.0)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.floats(-600, 600), st.floats(1e-3, 1e3))
 def test_logarithms_give_the_same_posteriors(logarithm, odds):
     plain = value(posterior(lit(math.exp(logarithm)), odds))

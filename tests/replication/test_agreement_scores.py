@@ -355,7 +355,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(ROWS)
 def test_models_equal_a_plain_program(rows):
     names = {"study_id": pl.String, "finding_id": pl.String, "pas": pl.Float64, "n_eff": pl.Float64}

@@ -264,7 +264,7 @@ def rises(values):
     return bool((np.diff(values) >= -2e-10 - 1e-14 * np.abs(values[1:])).all())
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(SIZES, st.one_of(st.none(), SIZES))
 def test_t_is_monotone_and_symmetric_without_cliffs(n1, n2):
     t = np.concatenate([[0.0], np.geomspace(1e-6, 1e3, 150), [9.999999, 10.0, 10.000001]])
@@ -276,7 +276,7 @@ def test_t_is_monotone_and_symmetric_without_cliffs(n1, n2):
         assert logs(log_bayes_factor_t, t, [n2] * len(t), [n1] * len(t)) == found
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.integers(1, 60), SIZES, st.integers(0, 50))
 def test_f_is_monotone(df1, df2, more):
     f = np.sort(np.concatenate([[0.0], np.geomspace(1e-6, 1e5, 150), [99.99999, 100, 100.00001]]))

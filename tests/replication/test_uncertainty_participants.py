@@ -65,28 +65,39 @@ def drawn(responses, design, people):
     return of
 
 
-def by_hand(statistics, people, level, by):
-    """Scores by the public functions, one after the other, both sides at once."""
-    human = people.drop("test_type")
-    tests = statistics.lazy().join(human.lazy(), on=KEYS, nulls_equal=True)
-    made = with_posteriors(with_bayes_factors(tests))
-    tests = with_effect_sizes(with_pas(made))
+def finished(statistics, people):
+    """Tests by the public functions, one after the other, both sides at once."""
+    tests = statistics.join(people.drop("test_type"), on=KEYS, nulls_equal=True)
+    return with_effect_sizes(with_pas(with_posteriors(with_bayes_factors(tests))))
+
+
+@pytest.fixture(scope="module")
+def whole(responses, design, people):
+    return finished(participant_statistics(responses, design), people)
+
+
+@pytest.fixture(scope="module")
+def replicates(responses, design, people):
+    return finished(pl.concat(resampled_statistics(responses, design, METHOD)), people)
+
+
+def by_hand(tests, level, by):
+    """Scores of finished tests."""
     of_pas = {"model": model_scores, "domain": domain_scores, "study": study_scores}[level]
     of_ecs = {"model": "overall"}.get(level, level)
     group = [*by, *([] if level == "model" else [f"{level}_id" if level == "study" else level])]
     pas = of_pas(tests, by=by).select(*group, *SCORES[:2])
     concordance = ecs(tests, of_ecs, by=by).select(*group, "ecs")
-    return pas.join(concordance, on=group, nulls_equal=True).sort(group).collect(), group
+    return pas.join(concordance, on=group, nulls_equal=True).sort(group), group
 
 
 @pytest.mark.parametrize("level", ["model", "domain", "study"])
-def test_each_replicate_as_by_hand(responses, design, people, drawn, level):
+def test_each_replicate_as_by_hand(whole, replicates, drawn, level):
     found = drawn(level)
-    points, group = by_hand(participant_statistics(responses, design), people, level, ["model"])
+    points, group = by_hand(whole, level, ["model"])
     assert_frame_equal(found.select(*group, *SCORES), points, rel_tol=1e-9, abs_tol=1e-9)
-    statistics = pl.concat(resampled_statistics(responses, design, METHOD))
-    replicates, _ = by_hand(statistics, people, level, ["replicate", "model"])
-    naive = replicates.group_by(group).agg(
+    each, _ = by_hand(replicates, level, ["replicate", "model"])
+    naive = each.group_by(group).agg(
         *(pl.col(name).std().alias(f"{name}_std_error") for name in SCORES),
         *(pl.col(name).mean().alias(f"{name}_mean") for name in SCORES),
         *(pl.col(name).quantile(0.975, "linear").alias(f"{name}_upper") for name in SCORES),
@@ -135,14 +146,14 @@ def test_chunks_and_order_of_rows_do_not_matter(responses, design, people, drawn
 
 
 def test_posteriors_and_effects_of_people_may_be_given(responses, design, people, drawn):
-    finished = with_effect_sizes(
+    made = with_effect_sizes(
         with_posteriors(
             with_bayes_factors(people, "human").with_columns(
                 log_bayes_factor_agent=pl.lit(None, pl.Float64)
             )
         )
     )
-    given = finished.select(*KEYS, "domain", "^pi_.*_human$", "pi_human", "effect_d_human")
+    given = made.select(*KEYS, "domain", "^pi_.*_human$", "pi_human", "effect_d_human")
     from_posteriors = participant_intervals(responses, design, given, resample=METHOD)
     assert_frame_equal(drawn(), from_posteriors, rel_tol=1e-9, abs_tol=1e-9)
     two_way = given.select(*KEYS, "pi_human")
@@ -217,7 +228,7 @@ def test_random_alignment_is_of_the_pooled_participants(responses, design, peopl
     pooled = responses.with_columns(who=pl.concat_str("model", "participant_id", separator="\x1f"))
     method = ef.Bootstrap(cluster="who", n=8, seed=3)
     statistics = pl.concat(resampled_statistics(pooled, design, method, by=[]))
-    drawn, _ = by_hand(statistics, people, "model", ["replicate"])
+    drawn, _ = by_hand(finished(statistics, people), "model", ["replicate"])
     for row in found.iter_rows(named=True):
         values = drawn[row["metric"]].to_numpy()
         assert row["mean"] == pytest.approx(values.mean(), abs=1e-9)

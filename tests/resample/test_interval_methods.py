@@ -196,7 +196,7 @@ def test_expanded_intervals_make_up_for_what_strata_lack():
     assert width["expanded"] == pytest.approx(stretch, rel=0.03)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.floats(-0.5, 0.5), st.floats(-0.2, 0.2), st.sampled_from([None, 5, 40]),
     st.floats(0.001, 0.4),

@@ -16,7 +16,7 @@ def area(score, label, **options):
     return frame.select(auroc(**options)).item()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(st.integers(-3, 3), st.booleans()), max_size=40))
 def test_it_is_the_share_of_ordered_pairs(rows):
     positives = np.array([score for score, label in rows if label])

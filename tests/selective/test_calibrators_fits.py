@@ -295,7 +295,7 @@ def test_logistic_gradient_vanishes_on_hard_data(penalty, kind):
 
 
 @pytest.mark.filterwarnings("ignore:fit_temperature")
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 9), st.booleans()), min_size=2, max_size=30, unique_by=None)
 )

@@ -87,7 +87,7 @@ ROWS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     ROWS, st.sampled_from([WIDTH, RIGHT, MASS]), st.sampled_from([None, "weight"]), st.booleans()
 )

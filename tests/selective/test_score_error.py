@@ -160,7 +160,7 @@ def test_a_row_of_no_weight_gives_no_spread():
 TOTALS = st.lists(st.tuples(st.integers(0, 24), st.integers(0, 24)), min_size=2, max_size=60)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(TOTALS)
 def test_totals_agree_with_numpy(pairs):
     p, q = np.array(pairs, dtype=float).T

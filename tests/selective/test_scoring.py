@@ -48,7 +48,7 @@ LABELS = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0, 1))
 ANSWERS = st.lists(st.tuples(PROBABILITIES, LABELS), min_size=1, max_size=40)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(ANSWERS)
 def test_values_are_those_of_plain_arithmetic(answers):
     p, y = np.array(answers).T
@@ -94,7 +94,7 @@ BINS = [
 ]
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(ANSWERS, st.sampled_from(BINS))
 def test_the_parts_add_up_to_the_brier_score(answers, how):
     p, y = zip(*answers, strict=True)
@@ -107,7 +107,7 @@ def test_the_parts_add_up_to_the_brier_score(answers, how):
         assert resolution >= 0
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(ANSWERS, st.integers(1, 8))
 def test_parts_with_bins_are_those_of_stephenson(answers, bins):
     p, y = np.array(answers).T

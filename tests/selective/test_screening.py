@@ -139,7 +139,7 @@ def test_weights():
 CLASSES = st.sampled_from([None, "yes", "yes", "no", "no", "maybe"])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(CLASSES, CLASSES), min_size=1, max_size=30))
 def test_counts_add_up_to_the_predicted_rows(rows):
     frame = pl.DataFrame(rows, schema={"prediction": pl.String, "label": pl.String}, orient="row")

@@ -53,7 +53,7 @@ def test_single_signals_are_fields_of_the_summary(golden):
     assert found["consistency_score_std"].equals(fields.field("score_std"))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=20)
 @given(
     st.lists(
         st.lists(st.one_of(st.none(), st.integers(-2, 3)), min_size=1, max_size=12), min_size=1

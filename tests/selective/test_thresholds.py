@@ -31,7 +31,7 @@ def frame_of(rows):
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(ROWS, st.sampled_from([None, "w"]))
 def test_a_threshold_is_that_of_the_working_point_that_the_target_needs(rows, weight):
     items = frame_of(rows)

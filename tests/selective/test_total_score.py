@@ -53,7 +53,7 @@ def test_in_mode_item_bounds_alone_decide_the_class():
     assert (made["predicted_total"], made["predicted_class"]) == (0, "not_depressed")
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(
     st.lists(st.one_of(st.none(), st.integers(0, 3)), min_size=1, max_size=8),
     st.integers(0, 8).map(lambda eighths: eighths / 8),

@@ -75,7 +75,7 @@ def test_golden_pairs_of_models(golden):
 SCORES = st.lists(st.integers(0, 100), min_size=2, max_size=7)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(SCORES, st.randoms())
 def test_few_keys_are_enumerated(a, random):
     a = [x / 100 for x in a]
@@ -164,7 +164,7 @@ def test_golden_holm(golden):
 P_VALUES = st.lists(st.one_of(st.none(), st.floats(0, 1)), min_size=1, max_size=12)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(P_VALUES)
 def test_benjamini_hochberg_against_its_definition(p_values):
     tests = pl.DataFrame({"p_value": pl.Series(p_values, dtype=pl.Float64)})

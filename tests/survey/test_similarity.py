@@ -114,7 +114,7 @@ def distributions(draw):
     return draw(sides), draw(sides)
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.lists(distributions(), min_size=1, max_size=4))
 def test_measures_are_those_of_a_naive_program(rows):
     frame = pairs(*rows)

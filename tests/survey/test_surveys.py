@@ -94,7 +94,7 @@ def test_arrays_and_integers_are_taken():
 
 
 @given(st.lists(st.lists(st.integers(1, 99), min_size=2, max_size=6), min_size=1, max_size=5))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_any_survey_goes_both_ways(counts):
     shares = [[count / sum(row) for count in row] for row in counts]
     ids = [f"q{k}" for k in range(len(counts))]

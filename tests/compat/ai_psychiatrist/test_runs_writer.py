@@ -57,7 +57,7 @@ def tables(draw):
     )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(items=tables(), failed=st.sets(INTEGERS, max_size=3), mode=st.text(min_size=1))
 def test_what_is_written_is_read_again(items, failed, mode):
     signals = items.columns[5:]

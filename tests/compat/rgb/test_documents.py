@@ -168,7 +168,7 @@ ROWS = st.one_of(
 RATES = st.one_of(st.sampled_from([0.0, 0.2, 0.28, 0.4, 0.6, 0.8, 1.0]), st.floats(0, 1))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.lists(ROWS, min_size=1, max_size=8),
     st.lists(RATES, min_size=1, max_size=3, unique=True),

@@ -186,7 +186,7 @@ def test_the_other_columns_are_those_of_the_sound_table():
 LABELS = st.sampled_from([[1], [0], [-1], [1, 0], [], None])
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15, deadline=None)
 @given(st.lists(st.tuples(LABELS, st.sampled_from([0, 1, None])), max_size=9))
 def test_correct_rate_counts_flagged_responses_without_a_missing_group(pairs):
     frame = responses([label for label, _ in pairs], [flag for _, flag in pairs])

@@ -264,7 +264,7 @@ CELLS = st.one_of(
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     st.dictionaries(st.sampled_from([*RECORD, "evaluation", "x"]), CELLS, max_size=2),

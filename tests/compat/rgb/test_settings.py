@@ -136,7 +136,7 @@ TEXTS = st.one_of(
 SHARES = st.floats(0, 1)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     st.builds(
         Settings,
