@@ -17,7 +17,7 @@ import pytest
 from evalframe.core import files
 from evalframe.core.errors import OutputError
 from evalframe.core.files import replacing, scratch, together
-from evalframe.jobs.run import read_provenance, write_tables
+from evalframe.jobs.written import read_provenance, write_tables
 
 KILLS = int(os.environ.get("EVALFRAME_KILLS", "8"))
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)

@@ -7,7 +7,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
-from evalframe.jobs.run import read_provenance
+from evalframe.jobs.written import read_provenance
 
 METRICS = ("--metrics", "coverage,aurc,selective_risk")
 

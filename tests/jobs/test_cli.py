@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.jobs.family import help_texts
-from evalframe.jobs.run import read_provenance
+from evalframe.jobs.written import read_provenance
 
 BY_MODE = ("--by", "mode")
 RATED = ("--loss", "abs_norm")

@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.engine import opening
-from evalframe.jobs.run import read_provenance
+from evalframe.jobs.written import read_provenance
 
 DATA = Path(__file__).parents[2] / "data"
 NAME = "processes:2"

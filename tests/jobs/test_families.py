@@ -14,7 +14,7 @@ from evalframe.jobs import run
 from evalframe.jobs.family import FAMILIES, help_texts
 from evalframe.jobs.family import family as family_named
 from evalframe.jobs.flags import parse
-from evalframe.jobs.run import read_provenance
+from evalframe.jobs.written import read_provenance
 
 MAIN = {"selective": "metrics", "rag": "rates", "survey": "overall", "replication": "models"}
 MAIN["items"] = "estimates"

@@ -9,7 +9,7 @@ import pytest
 
 from evalframe.compat.ai_psychiatrist import sample_document
 from evalframe.jobs.family import help_texts
-from evalframe.jobs.run import read_provenance
+from evalframe.jobs.written import read_provenance
 
 QUICK = ("--confidence", "token_msp", "--bootstrap", "10")
 FEW = ("--mode", "few_shot")

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import evalframe as ef
-from evalframe.jobs.run import read_provenance
+from evalframe.jobs.written import read_provenance
 
 # Two tasks with samples of equal ids, two epochs each; model b has no second epoch of t2.
 LOG = pl.DataFrame(

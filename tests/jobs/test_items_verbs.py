@@ -16,7 +16,7 @@ from evalframe.jobs import run
 from evalframe.jobs.family import family, help_texts
 from evalframe.jobs.flags import parse
 from evalframe.jobs.items.sample import sample_answers
-from evalframe.jobs.run import read_provenance
+from evalframe.jobs.written import read_provenance
 
 ITEMS = family("items")
 VERBS = [*ITEMS.verbs]

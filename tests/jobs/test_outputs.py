@@ -7,7 +7,7 @@ from polars.testing import assert_frame_equal
 
 from evalframe.core.errors import OutputError
 from evalframe.core.files import replacing
-from evalframe.jobs.run import check_output, read_provenance, write_result
+from evalframe.jobs.written import check_output, read_provenance, write_result
 
 TABLE = pl.DataFrame({"metric": ["aurc", "augrc"], "estimate": [0.1, None]})
 
@@ -83,7 +83,7 @@ def test_bad_places(tmp_path):
 AS_NOBODY = """
 import os, sys
 from pathlib import Path
-from evalframe.jobs.run import check_output
+from evalframe.jobs.written import check_output
 os.chdir(sys.argv[1])
 if os.getuid() == 0:  # who may write anywhere
     os.setuid(65534)

@@ -12,7 +12,7 @@ from evalframe.compat import rgb
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.flags import parse
 from evalframe.jobs.rag import KEYS, RagJob
-from evalframe.jobs.run import read_provenance
+from evalframe.jobs.written import read_provenance
 from evalframe.rag.abilities import ABILITIES
 from evalframe.rag.sample.questions import sample_instances
 from evalframe.rag.sample.responses import sample_responses

@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 import evalframe as ef
 from evalframe.compat import rgb
 from evalframe.jobs.rag import KEYS
-from evalframe.jobs.run import read_provenance
+from evalframe.jobs.written import read_provenance
 from evalframe.rag.sample.questions import sample_instances
 from evalframe.rag.sample.responses import sample_responses
 

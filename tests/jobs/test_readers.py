@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 from evalframe.core.errors import InputError, UnknownNameError
 from evalframe.jobs import family
 from evalframe.jobs.flags import parse
-from evalframe.jobs.run import read_provenance
+from evalframe.jobs.written import read_provenance
 
 RESULTS = {
     "score": 0.5,

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from evalframe.jobs.run import read_provenance
+from evalframe.jobs.written import read_provenance
 
 FLAGS = (
     *("-o", "out.parquet", "--by", "mode", "--loss", "abs_norm"),

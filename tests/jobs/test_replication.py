@@ -12,7 +12,8 @@ from evalframe.compat import humanstudy_bench
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.flags import parse
 from evalframe.jobs.replication.outputs import TABLES
-from evalframe.jobs.run import read_provenance, run_job
+from evalframe.jobs.run import run_job
+from evalframe.jobs.written import read_provenance
 from evalframe.replication.sample import sample_tests
 
 DATA = Path(__file__).parents[2] / "data"

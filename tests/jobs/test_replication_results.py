@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from evalframe.jobs.run import read_provenance
+from evalframe.jobs.written import read_provenance
 from evalframe.replication.sample import sample_tests
 
 TESTS = sample_tests()

@@ -13,9 +13,9 @@ import evalframe as ef
 from evalframe.compat import dtef
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.flags import parse
-from evalframe.jobs.run import read_provenance
 from evalframe.jobs.survey import BASELINES, USUAL, MetricName
 from evalframe.jobs.survey.outputs import TABLES
+from evalframe.jobs.written import read_provenance
 from evalframe.survey.baselines import MODELS
 from evalframe.survey.sample import sample_responses, sample_survey
 from evalframe.survey.similarity.registry import ALIASES, SIMILARITIES

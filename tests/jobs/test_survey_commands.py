@@ -11,8 +11,8 @@ import evalframe as ef
 from evalframe.compat import dtef
 from evalframe.core.choices import ContextFormat, EvalType, Reasoning
 from evalframe.jobs.flags import fields_of, members
-from evalframe.jobs.run import read_provenance
 from evalframe.jobs.survey import Prompts
+from evalframe.jobs.written import read_provenance
 from evalframe.survey.prompting.configurations import N_INDIVIDUALS
 from evalframe.survey.prompting.texts import BUDGET
 from evalframe.survey.sample import sample_survey

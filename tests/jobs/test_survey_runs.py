@@ -6,7 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from evalframe.jobs.run import read_provenance
+from evalframe.jobs.written import read_provenance
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from evalframe.core.errors import EvalframeError, InputError
 from evalframe.core.scan import scan
 from evalframe.jobs.family import FAMILIES, drawn_by, family_of
 from evalframe.jobs.flags import fields_of, inner_fields, parse, split, split_metrics
-from evalframe.jobs.run import METADATA_KEY, provenance, versions
+from evalframe.jobs.written import METADATA_KEY, provenance, versions
 from evalframe.plot import theme
 from evalframe.reporting.page import Section, page
 from evalframe.sections.kinds import OTHER, Given, kind_of

@@ -14,7 +14,7 @@ from evalframe.jobs.inputs import check_columns, check_found, naming_columns, op
 from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.rag.inputs import ROLES, TEXTS, answer_notes, language_of, with_answers
 from evalframe.jobs.rows import Rows
-from evalframe.jobs.run import check_output
+from evalframe.jobs.written import check_output
 from evalframe.rag.documents.prompting import check_prompt_file, prompts, write_prompts
 from evalframe.rag.documents.selecting import select_documents
 from evalframe.reporting.table import wide_table

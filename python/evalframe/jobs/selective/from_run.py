@@ -23,9 +23,9 @@ from evalframe.jobs.inputs import (
     open_items,
 )
 from evalframe.jobs.paths import refuse_inputs
-from evalframe.jobs.run import check_output, versions, write_result
 from evalframe.jobs.selective import FAMILY, Runs
 from evalframe.jobs.selective.run import printed_metrics
+from evalframe.jobs.written import check_output, versions, write_result
 from evalframe.reporting.table import render
 
 if TYPE_CHECKING:

@@ -16,7 +16,6 @@ from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.jobs.console import terminal_width
 from evalframe.jobs.flags import drop_unset
 from evalframe.jobs.paths import refuse_documents, refuse_inputs
-from evalframe.jobs.run import check_holds, check_output, versions, write_result
 from evalframe.jobs.survey import BASELINES, USUAL
 from evalframe.jobs.survey.outputs import functions_of
 from evalframe.jobs.survey.surveys import (
@@ -26,6 +25,7 @@ from evalframe.jobs.survey.surveys import (
     open_survey_alone,
     read_table,
 )
+from evalframe.jobs.written import check_holds, check_output, versions, write_result
 from evalframe.reporting.table import wide_table
 from evalframe.survey.baselines import MODELS
 from evalframe.survey.surveys.tables import Survey

@@ -14,7 +14,6 @@ from evalframe.core.contract import Contract, validate
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.core.scan import reading
 from evalframe.jobs.family import Outcome, Place, drawn_by
-from evalframe.jobs.run import check_output
 from evalframe.jobs.survey import METRIC, RUNS, SurveyJob
 from evalframe.jobs.survey.contract import Truth, contract_of
 from evalframe.jobs.survey.inputs import Predictions, open_predictions
@@ -27,6 +26,7 @@ from evalframe.jobs.survey.outputs import (
     tables_of,
     with_baselines,
 )
+from evalframe.jobs.written import check_output
 
 if TYPE_CHECKING:
     import polars as pl
