@@ -49,9 +49,7 @@ def _completed(adaptor: FunctionType, path: str) -> str:
     _, other = sections(inspect.getdoc(getattr(import_module(module), name)) or "")
     written = entries(other.get("Args", "")) | written
     arguments = "\n".join(written[each] for each in parameters)
-    like = f"    As `{path}`, but for what is said above and at the head of the module:"
-    example = f"    Of `{path}`, which is called alike:"
-    for title, first in {"Returns": like, "Examples": example}.items():
-        if title in other:
-            other[title] = f"{first}\n\n{other[title].rstrip()}"
+    body += f"\n\nAll else is as in `{path}`; the head of the module lists what differs."
+    if "Examples" in other:
+        other["Examples"] = f"    Of `{path}`, which is called alike:\n\n{other['Examples']}"
     return joined(body, other | own | {"Args": arguments})
