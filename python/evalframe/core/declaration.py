@@ -48,7 +48,7 @@ _ROLES: dict[str, dict[str, str]] = {
     "replication": {
         "x": "Effects of humans; a pair without one, or with an infinite one, is left out and "
         "counted as missing.",
-        "y": "Effects of agents; likewise.",
+        "y": "Effects of agents, missing in the same cases.",
         "pas": "PAS in [0, 1]; any other value, null or NaN is left out and counted as missing.",
     },
 }

@@ -141,7 +141,7 @@ def read_run(
     successful entries has all of them in the table, with a warning.
 
     Args:
-        path: As for `open_run`, and so are all others.
+        path: As for `open_run`, as are all other arguments.
         mode: The experiment to read.
         signals: The signals to read as columns.
         strict: False reads what the original accepts.

@@ -96,7 +96,7 @@ def encode_run(
     """The run document that `write_run` writes, as UTF-8 JSON.
 
     Args:
-        items: As for `write_run`, and so are all others.
+        items: As for `write_run`, as are all other arguments.
         mode: The mode of a single table.
         signals: Columns to write as signals.
         failed: Ids of participants who failed.

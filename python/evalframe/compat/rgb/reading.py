@@ -139,7 +139,7 @@ def read_scores(
     overrides the stored noise rates. Other keys are not read.
 
     Args:
-        path: As for `read`, and so are all others.
+        path: As for `read`, as are all other arguments.
         model: Overrides the names of all files, as all settings do.
         dataset: Name of the data set.
         temperature: See `model`.

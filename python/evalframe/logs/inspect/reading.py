@@ -56,7 +56,7 @@ def read_inspect(
     """Read logs of Inspect lazily as one items table.
 
     A row is a sample, an epoch and a pair of scorer and score name. Scores are numbers as Inspect's
-    metrics take them: C is 1, P 0.5, I and N 0; what is no number counts 0.0, is counted and warned
+    metrics take them: C is 1, P 0.5, I and N 0; any other value counts 0.0, is counted and warned
     of. A score that is missing or NaN is null. An object or a list gives a score for each key or
     place. Samples that failed are rows without scores, unless they were scored.
 
