@@ -39,7 +39,7 @@ def test_values_become_the_numbers_that_inspect_takes(read):
 
 
 def test_what_is_no_number_counts_zero_and_is_told(read, tmp_path):
-    with pytest.warns(RunWarning, match=r"^5 scores of 1 logs are no numbers and count 0\.0"):
+    with pytest.warns(RunWarning, match=r"^5 scores of 1 log are no numbers and count 0\.0"):
         found = read(document(valued(*GARBAGE)), "score", name="a.json")
     assert found == [(0.0,)] * 5
     assert ef.log_report(tmp_path)["not_numbers"].to_list() == [5]

@@ -50,10 +50,12 @@ def check(
     known = dict(logs.iter_rows())
     follows = table["follows"].drop_nulls()
     published, differing = table["published"].count(), int((~follows).sum())
+    skipped = known.get(True, 0)
     say(
         f"{published:,} published numbers of {known.get(False, 0):,} logs: "
         f"{len(follows) - differing:,} follow from the rows, {differing:,} do not, "
-        f"{published - len(follows):,} are not recomputed. {known.get(True, 0):,} logs are skipped."
+        f"{published - len(follows):,} are not recomputed. "
+        f"{skipped:,} {'log is' if skipped == 1 else 'logs are'} skipped."
     )
     ctx.exit(int(differing > 0))
 
