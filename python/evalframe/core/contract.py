@@ -183,11 +183,15 @@ class Contract:
         >>> print(validate(table, items, counts=counts))
         items: all 2 rows accepted
         """
-        schema = table.collect_schema()
-        self.check_schema(schema)
+        self.check_schema(table.collect_schema())
+        table = self.prepared(table)
         # As many hashes as rows prove the key, in half the time and memory of an exact count.
         hashes = pl.struct(self.key).hash().n_unique() if self.key else pl.len()
-        return table.select(pl.len(), hashes.alias("#"), *self.counts(schema))
+        return table.select(pl.len(), hashes.alias("#"), *self.counts(table.collect_schema()))
+
+    def prepared(self, table: pl.LazyFrame) -> pl.LazyFrame:
+        """The table as `counts` takes it: with what many rules share as columns."""
+        return table
 
     def counts(self, schema: pl.Schema) -> list[pl.Expr]:
         """The number of rows that break each of `row_rules`."""

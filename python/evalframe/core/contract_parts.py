@@ -107,6 +107,7 @@ def validate_parts(parts: Parts, contract: Contract, quarantine: Path | None = N
 def _tally(contract: Contract, part: pl.LazyFrame) -> pl.LazyFrame:
     """The counts of a part, and the hashes of its keys as a list."""
     hashes = pl.struct(contract.key).hash() if contract.key else pl.first().hash().head(0)
+    part = contract.prepared(part)
     counts = contract.counts(part.collect_schema())
     return part.select(pl.len(), hashes.implode().alias(_HASHES), *counts)
 

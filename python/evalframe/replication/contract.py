@@ -5,8 +5,7 @@ Only columns of the table are checked; null and NaN are missing values and break
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
 from functools import partial
 
 import polars as pl
@@ -17,18 +16,15 @@ from evalframe.core.frames import like_input
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.replication.agreement.directions import both_sides_rule
-from evalframe.replication.bayes_factors.kinds import ROLES, arguments, possible_tests
 from evalframe.replication.effects.kinds import (
-    STATISTICS,
     form_of,
-    is_form,
-    is_kind,
     kind_of,
     kind_of_design,
     needs_type,
     usual_names,
 )
-from evalframe.replication.effects.types import KINDS, SIDES, Side
+from evalframe.replication.effects.types import SIDES, Side
+from evalframe.replication.possible_tests import BySchema, TestsContract, possible
 
 KEYS = ("study_id", "sub_study_id", "finding_id", "test_id")
 """Columns that identify a test."""
@@ -95,14 +91,14 @@ def replication_contract(
     directions = tuple(f"direction_{side}" for side in SIDES)
     rules = [
         _A_FINDING,
-        _BySchema(typed.name, typed.holds, typed.columns, typed.remedy, _where_needed),
+        BySchema(typed.name, typed.holds, typed.columns, typed.remedy, _where_needed),
         _share("pas"),
         *map(_not_negative, ("test_weight", "finding_weight")),
-        _BySchema("directions", pl.lit(value=True), directions, "give both", _both_sides),
+        BySchema("directions", pl.lit(value=True), directions, "give both", _both_sides),
     ]
     for side in SIDES:
         rules += _side_rules(side)
-    return _TestsContract("tests", each_once(columns), tuple(rules), tuple(key))
+    return TestsContract("tests", each_once(columns), tuple(rules), tuple(key))
 
 
 def responses_contract(
@@ -248,17 +244,6 @@ def samples_of_design() -> pl.Expr:
     return pl.coalesce(named, pl.col("samples").cast(pl.String), pl.lit("independent"))
 
 
-def of_kinds(contract: Contract, kinds: Collection[str]) -> Contract:
-    """The contract of tests of these kinds only, which has fewer rules and takes less time."""
-    rules = [
-        replace(rule, written_out=partial(rule.written_out, kinds=kinds))
-        if isinstance(rule, _BySchema) and isinstance(rule.written_out, partial)
-        else rule
-        for rule in contract.rules
-    ]
-    return replace(contract, rules=tuple(rules))
-
-
 @like_input
 def missing_tests(tests: Frame, *, model: str = "model") -> pl.LazyFrame:
     """Tests that some models have and others lack.
@@ -318,32 +303,9 @@ def _not_negative(name: str) -> Rule:
     return Rule(f"{name} is not negative", _value(name) >= 0, (name,), f"correct {name!r}")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _BySchema(Rule):
-    """A rule that depends on the columns of the table: `written_out` returns the rules for them."""
-
-    written_out: Callable[[Rule, pl.Schema], Iterable[Rule]]
-
-
 def _where_needed(rule: Rule, schema: pl.Schema) -> Iterator[Rule]:
     """Rows that already have all that is computed from the type need no known type."""
     yield Rule(rule.name, rule.holds | ~needs_type(schema), rule.columns, rule.remedy)
-
-
-def _possible(
-    _: Rule, schema: pl.Schema, *, side: Side, kinds: Collection[str] = KINDS
-) -> Iterator[Rule]:
-    """The rules of `with_bayes_factors` for the statistics of a side, for tests of some kinds."""
-    columns = {role: f"{role}_{side}" for role in ROLES if f"{role}_{side}" in schema}
-    if "test_type" not in schema or not columns.keys() & {*STATISTICS}:
-        return
-    says = partial(is_form, "test_type")
-    for kind, roles in arguments(columns, pl.lit(value=True), says).items():
-        if kind not in kinds:
-            continue
-        other = ~is_kind("test_type", kind)
-        for rule in possible_tests(kind, roles, columns, ["test_type"]):
-            yield replace(rule, holds=other | rule.holds)
 
 
 def _both_sides(_: Rule, schema: pl.Schema) -> Iterator[Rule]:
@@ -351,22 +313,6 @@ def _both_sides(_: Rule, schema: pl.Schema) -> Iterator[Rule]:
     rule = both_sides_rule(schema)
     if rule is not None:
         yield rule
-
-
-class _TestsContract(Contract):
-    """A contract whose rules on statistics depend on the columns of the table."""
-
-    __slots__ = ()
-
-    def row_rules(self, schema: pl.Schema) -> list[Rule]:
-        """All rules for single rows of a table with these columns."""
-        rules = [
-            rule
-            for each in self.rules
-            for rule in (each.written_out(each, schema) if isinstance(each, _BySchema) else [each])
-        ]
-        contract = Contract(self.table, self.columns, tuple(rules), self.key, self.alike)
-        return contract.row_rules(schema)
 
 
 def _side_rules(side: Side) -> list[Rule]:
@@ -390,11 +336,11 @@ def _side_rules(side: Side) -> list[Rule]:
             (names["direction"],),
             "write the sign of the effect",
         ),
-        _BySchema(
+        BySchema(
             f"statistics are possible ({side})",
             pl.lit(value=True),
             ("test_type", names["stat"]),
             "correct them",
-            partial(_possible, side=side),
+            partial(possible, side=side),
         ),
     ]

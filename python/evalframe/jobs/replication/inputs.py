@@ -19,7 +19,6 @@ from evalframe.core.scan import reading
 from evalframe.jobs.inputs import Opened, check_found, open_records, open_tables
 from evalframe.replication.agreement.scored_tests import Settings
 from evalframe.replication.chain import Chain
-from evalframe.replication.contract import of_kinds
 from evalframe.replication.effects.kinds import (
     kind_of,
     needs_type,
@@ -27,6 +26,7 @@ from evalframe.replication.effects.kinds import (
     what_to_write,
 )
 from evalframe.replication.evidence import agreement_by
+from evalframe.replication.possible_tests import of_kinds
 
 if TYPE_CHECKING:
     from evalframe.core.contract import Contract, Rule
