@@ -301,7 +301,9 @@ def finish(
         The columns of `evaluate`; of a LazyFrame the result is lazy.
 
     Raises:
-        ParameterError: The table is no state, or has no sums by this cluster.
+        ParameterError: The table is no whole state, or has no sums by this cluster. Rows that were
+            lost or changed cannot be noticed in a table; files of `evalframe partial` and of a
+            `StateStore` have checksums.
         UnknownNameError: A metric of the state is not registered: import its module first.
 
     Examples:
@@ -343,15 +345,18 @@ def finish(
 
 def estimates_of(states: States[pl.DataFrame], resample: Method | None) -> pl.DataFrame:
     """The result table of collected states."""
+    import numpy as np
+
     from evalframe.core import tables
     from evalframe.core.nested import estimates
 
-    if resample is None:
-        long = estimates(states)
-    else:
-        from evalframe.resample.uncertainty import spread
+    with np.errstate(over="ignore", invalid="ignore"):  # a sum beyond all numbers is infinite
+        if resample is None:
+            long = estimates(states)
+        else:
+            from evalframe.resample.uncertainty import spread
 
-        long = spread(resample, states)
+            long = spread(resample, states)
     return tables.finished(long, states.keys, [metric.name for metric in states.metrics])
 
 

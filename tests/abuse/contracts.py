@@ -27,7 +27,7 @@ class Table:
 
     Attributes:
         sound: A table that keeps the contract.
-        contract: What must hold.
+        contract: What must hold; None of a table that is used without being validated.
         use: The result of the main function that takes such a table.
         each_row: Whether the result has a row for each row of the table.
         checks: Whether the main function checks the table itself, as metrics do not.
@@ -35,7 +35,7 @@ class Table:
     """
 
     sound: Callable[[], pl.DataFrame]
-    contract: Contract
+    contract: Contract | None
     use: Callable[[pl.LazyFrame], Any]
     each_row: bool = False
     checks: bool = True

@@ -15,10 +15,16 @@ from evalframe.compat import ai_psychiatrist, dtef
 from evalframe.core.contract import Column, Contract
 from evalframe.core.documents import check_parquet
 from evalframe.core.errors import ContractError, InputError, MissingColumnsError, ParameterError
+from evalframe.core.scan import scan
+from evalframe.jobs.pages import write_reports
+from evalframe.jobs.written import write_result
 from evalframe.survey.sample import sample_responses
 from run_documents import as_bytes, document, entry
 
 ANSWERS = READERS["read_responses"]
+ITEMS = pl.DataFrame(
+    {"person": ["a", "a", "b"], "prediction": [1, None, 2], "label": 1, "loss": [0.5, 0.25, 1.0]}
+)
 
 
 def read(tmp_path, *lines):
@@ -171,6 +177,76 @@ def test_more_options_than_fit_into_memory():
     letters = pl.DataFrame({"response": ['["A", "B", "A"]'], "n_options": [2**31]})
     for parse in (survey.parse, dtef.parse):
         assert parse(letters)["predicted"].to_list() == [None]
+
+
+def test_a_flipped_bit_in_a_file_of_ours(tmp_path):
+    path, state = tmp_path / "state.parquet", ef.partial(ITEMS, ef.coverage()).lazy().collect()
+    write_result(state, path, {"seed": 1})
+    whole = path.read_bytes()
+    assert scan(path).collect().equals(state)
+    for place in (0, 9, len(whole) // 2, whole.index(b"checksum") + 20, len(whole) - 20):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 4]) + whole[place + 1 :])
+        with pytest.raises(InputError, match=r"state\.parquet was changed since it was written"):
+            scan(path)
+        with pytest.raises(InputError, match=r"state\.parquet was changed"):
+            write_reports([str(tmp_path)], tmp_path / "o.html", "")
+
+
+STATE = ef.partial(ITEMS, [ef.coverage(), ef.mean("loss")], by="person").lazy().collect()
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (STATE.drop(":mass"), "the state has no column ':mass'; make it anew"),
+        (STATE.drop(":level"), "the state has no column ':level'"),
+        (STATE.drop("person"), "the state has no column 'person'"),
+        (STATE.with_columns(day=1), "a state has no column 'day'; take it out"),
+        (STATE.with_columns(pl.col(":mass").cast(pl.String)), "':mass' of the state is String"),
+        (STATE.with_columns(pl.col(":n") + 0.5), "':n' of the state counts rows, but is not a"),
+        (STATE.with_columns(pl.lit(1).alias(":block")), "':block' is Int32, and does not say"),
+        (STATE.with_columns(pl.lit(None, STATE.schema[":block"]).alias(":block")), "nothing known"),
+        (STATE[1:], "the state lacks rows: its sums are of different groups"),
+    ],
+)
+def test_a_table_that_is_no_whole_state(broken, message):
+    with pytest.raises(ParameterError, match=message):
+        ef.finish(broken).lazy().collect()
+
+
+def test_states_whose_keys_are_stored_in_other_types():
+    part = STATE.filter(person="b")
+    stored = part.with_columns(pl.col("person").cast(pl.Categorical))
+    assert ef.retract(STATE, stored).equals(ef.retract(STATE, part))
+    with pytest.raises(ParameterError, match="'person' is Int32 and String in different"):
+        ef.retract(STATE, part.with_columns(person=pl.lit(1)))
+
+
+RESULT = pl.DataFrame({"model": ["a", "b"], "metric": "aurc", "estimate": [0.1, 0.2]})
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        (RESULT.with_columns(estimate=pl.lit("high")), "column 'estimate' is String, not numbers"),
+        (RESULT.with_columns(upper=pl.col("model")), "column 'upper' is String, not numbers"),
+        (RESULT.with_columns(tied_with_best=1), "'tied_with_best' is Int32, not true or false"),
+        (RESULT.with_columns(metric=pl.lit(None, pl.String)), "column 'metric' has nulls"),
+        (RESULT.with_columns(x=pl.Series([{1}, {2}], dtype=pl.Object)), "'x' is Object, not value"),
+    ],
+)
+def test_results_that_hold_something_else(broken, message, tmp_path):
+    for use in (ef.show, ef.plot.forest, lambda t: ef.report(t, path=tmp_path / "report.html")):
+        with pytest.raises(ParameterError, match=message):
+            use(broken)
+
+
+def test_results_without_a_best_or_with_numbers_beyond_the_scale():
+    made = RESULT.with_columns(estimate=pl.lit(None, pl.Float64), lower=1e308, upper=-1e308)
+    assert "**" not in ef.show(made).markdown()
+    limits = {"rank": 1, "tied_with_best": False, "rank_set_lower": 1, "rank_set_upper": 2}
+    board = RESULT.with_columns(**{name: pl.lit(value) for name, value in limits.items()})
+    assert ef.show(board).verdict == "Nothing says which is the best."
 
 
 def broken(texts):

@@ -70,7 +70,7 @@ def test_noise_by_hand():
     assert "Drawn: 2 of 3 rows, those with a noise_rate" in told(ef.plot.noise(unknown))
     with pytest.raises(ParameterError, match="tells 6 models apart, and the table has 7"):
         ef.plot.noise(rates([*"abcdefg"]))
-    with pytest.raises(ParameterError, match="'noise_rate' has the type String; cast it"):
+    with pytest.raises(ParameterError, match="'noise_rate' is String, not numbers; cast it"):
         ef.plot.noise(rates(["a"]).cast({"noise_rate": pl.String}))
 
 

@@ -166,7 +166,7 @@ def test_what_is_no_result_is_refused():
         ef.show(pl.DataFrame({"model": ["a"]}))
     with pytest.raises(ParameterError, match="the table has no rows"):
         ef.show(RESULT.clear())
-    with pytest.raises(ParameterError, match=r"'estimate' is String; cast it"):
+    with pytest.raises(ParameterError, match=r"'estimate' is String, not numbers; cast it"):
         ef.show(RESULT.cast({"estimate": pl.String}))
     with pytest.raises(ParameterError, match="level must lie between 0 and 1, got 95"):
         ef.show(RESULT, level=95)

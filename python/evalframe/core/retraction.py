@@ -21,7 +21,8 @@ import polars as pl
 
 from evalframe.core.errors import ParameterError, first_few
 from evalframe.core.state import LEVEL, N_MISSING, N
-from evalframe.core.state_tables import COUNTED, read_header, read_states, table_of
+from evalframe.core.state_checks import check_alike
+from evalframe.core.state_tables import COUNTED, groups_of, read_header, read_states, table_of
 from evalframe.core.states import CLUSTER
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ def without(state: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
             "the part holds other metrics, keys or clusters than the state; make both by the same "
             "partial(...)"
         )
+    check_alike([state, part], groups_of(header))
     left = [
         _left(whole, block, rows, taken)
         for block, rows, taken in zip(whole.blocks, whole.tables, gone.tables, strict=True)
@@ -86,6 +88,10 @@ def _left(
     """What is left of the table of a block."""
     groups = [*states.keys.inner, *[CLUSTER] * (states.cluster is not None), *block.units]
     sums = list(block.all_sums)
+    try:
+        part = part.cast({name: state.schema[name] for name in groups})
+    except pl.exceptions.PolarsError as error:
+        raise ParameterError("the part has groups that the state cannot have") from error
     touched, rest = _halves(state, part, groups)
     halves = {False: touched, True: part}
     stacked = pl.concat(

@@ -21,6 +21,7 @@ from urllib.parse import unquote
 
 import polars as pl
 
+from evalframe.core.checksums import check_sealed
 from evalframe.core.documents import check_parquet, decoded
 from evalframe.core.errors import InputError, needing
 from evalframe.core.remote import RemotePath, is_remote, location, path_of
@@ -109,7 +110,7 @@ def reading(name: str, hint: str = "") -> Iterator[None]:
     """Turn what is said about unreadable bytes into an `InputError` that names the file."""
     try:
         yield
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         text = (error.strerror if isinstance(error, OSError) else None) or str(error)
         reason = text.partition("\n")[0]
         raise InputError(f"{name} cannot be read ({reason})" + (hint and f"; {hint}")) from error
@@ -209,6 +210,8 @@ def _open(file: File, texts: Collection[str]) -> Part:
         raise InputError(f"{name} is empty (0 bytes); was its writer interrupted?")
     format, scan = FORMATS[suffix]
     with reading(name, f"is it {format}, and whole?"):
+        if format == "Parquet" and not is_remote(path):
+            check_sealed(path, name)
         table = scan(path, texts) if format in _UNTYPED else scan(location(path))
         table = table.with_columns(pl.lit(value, pl.String).alias(key) for key, value in file.keys)
         return _part(file, format, table)

@@ -26,6 +26,7 @@ from evalframe.core.grids import Grid
 from evalframe.core.metric import Bound, lookup
 from evalframe.core.per import AnyBound, Forest, Per
 from evalframe.core.state import LEVEL, WEIGHT
+from evalframe.core.state_checks import BLOCK, check_alike, check_present, checked
 from evalframe.core.states import CLUSTER, Block, States, Use
 from evalframe.core.tables import Keys
 from evalframe.core.typing import Frame
@@ -33,7 +34,6 @@ from evalframe.core.typing import Frame
 Header: TypeAlias = dict[str, Any]
 """The description of a state: version, keys, cluster, metrics, and which of them share a block."""
 
-BLOCK = ":block"
 _VERSION, COUNTED = 4, 4
 _READABLE = (2, 3, 4)
 """States of versions 2 and 3 are read for one release. Only since version 4 does `:n` say of each
@@ -130,9 +130,11 @@ class _Sum:
                     f"{self._first}; merge states that were made by the same partial(...)"
                 )
         rows = state.with_columns(_number(state.schema[BLOCK]))
+        if header is not None:
+            rows = checked(rows, len(header["blocks"]), groups_of(header))
         if all(kind.schema != rows.schema for kind in self._kinds):
             self._kinds.append(rows.clear())
-            _check_alike(self._kinds, self._header)
+            check_alike(self._kinds, groups_of(self._header))
         for place, block in enumerate(self._blocks):
             block.add(rows if len(self._blocks) == 1 else rows.filter(pl.col(BLOCK) == place))
 
@@ -140,7 +142,7 @@ class _Sum:
         """The sum of all states."""
         if not self._kinds:
             raise ParameterError("there are no states to merge")
-        _check_alike(self._kinds, self._header)
+        check_alike(self._kinds, groups_of(self._header))
         kind = pl.concat(self._kinds, how="diagonal_relaxed")
         if self._header is None:
             return kind.with_columns(pl.col(BLOCK).cast(pl.String))
@@ -197,27 +199,16 @@ class _BlockSum:
         return rows.group_by(*groups, LEVEL).agg(pl.col(filled).sum())
 
 
+def groups_of(header: Header | None) -> list[str]:
+    """The names of keys and cluster."""
+    return [] if header is None else [*header["by"], *filter(None, [header["cluster"]])]
+
+
 def _columns(state: pl.DataFrame) -> tuple[list[str], list[str]]:
     """The names of its groups, and of its sums."""
     names = [name for name in state.columns if name != BLOCK]
     place = names.index(LEVEL)
     return names[:place], names[place + 1 :]
-
-
-def _check_alike(states: Sequence[pl.DataFrame], header: Header | None) -> None:
-    """Raise if a key, the cluster or a unit is text in one state and something else in another."""
-    schemas = [state.schema for state in states]
-    units = {name for schema in schemas for name in schema if name.startswith(":unit")}
-    names = [] if header is None else [*header["by"], header["cluster"], *sorted(units)]
-    for name in names:
-        dtypes = {schema[name] for schema in schemas if name in schema} - {pl.Null()}
-        text = {dtype for dtype in dtypes if dtype in (pl.String, pl.Categorical, pl.Enum)}
-        if text and text != dtypes:
-            raise ParameterError(
-                f"{'the unit of a metric' if name in units else repr(name)} is "
-                f"{' and '.join(sorted(map(str, dtypes)))} in different states; "
-                "cast it to one type before partial(...)"
-            )
 
 
 def read_states(table: Frame) -> States[pl.DataFrame]:
@@ -240,12 +231,14 @@ def block_tables(
     state: pl.DataFrame, blocks: Sequence[Block], public: Mapping[str, str]
 ) -> list[pl.DataFrame]:
     """The additive table of each block, with internal names for the public ones of groups."""
-    numbered = state.lazy().with_columns(_number(state.schema[BLOCK]))
+    numbered = state.with_columns(_number(state.schema[BLOCK]))
+    numbered = checked(numbered, len(blocks), [*public.values()])
     parts = []
     for number, block in enumerate(blocks):
         names = {name: inner for inner, name in public.items()}
         names |= {f":{name}": name for name in block.all_sums}
-        rows = numbered.filter(pl.col(BLOCK) == number).rename(names)
+        check_present(state, [*names, *block.units])
+        rows = numbered.lazy().filter(pl.col(BLOCK) == number).rename(names)
         parts.append(rows.select(*names.values(), *block.units, LEVEL))
     return pl.collect_all(parts)
 
@@ -304,6 +297,8 @@ def read_header(state: pl.DataFrame) -> Header | None:
             f"the table has no column {BLOCK!r}, so it is no state; make one with partial(...)"
         )
     dtype = state.schema[BLOCK]
+    if dtype not in (pl.Enum, pl.String, pl.Categorical):
+        raise ParameterError(f"{BLOCK!r} is {dtype}, and does not say what the table is a state of")
     marks = dtype.categories if isinstance(dtype, pl.Enum) else state[BLOCK].unique()
     common = {str(mark).rpartition(_PLACE)[0] for mark in marks}
     if len(common) > 1:

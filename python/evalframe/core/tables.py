@@ -192,6 +192,10 @@ def side_by_side(
         mine = {*keys, *inner}
         part = part.rename({name: f"{number}:{name}" for name in part.columns if name not in mine})
         others = named.setdefault(inner, [])
+        if others and not others[0].select(mine).equals(part.select(mine)):
+            raise ParameterError(
+                "the state lacks rows: its sums are of different groups; make it anew"
+            )
         others.append(part.drop(mine) if others else part)
     return {inner: pl.concat(some, how="horizontal") for inner, some in named.items()}
 

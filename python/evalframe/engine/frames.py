@@ -17,7 +17,8 @@ from evalframe.core.asked import AnyMetric, as_exprs, check_names, states_of
 from evalframe.core.frames import of_arrow
 from evalframe.core.per import Forest
 from evalframe.core.rows import as_expr
-from evalframe.core.state_tables import BLOCK, header_of, state_table
+from evalframe.core.state_checks import BLOCK
+from evalframe.core.state_tables import header_of, state_table
 from evalframe.core.states import States, share
 from evalframe.core.typing import By, IntoExpr
 

@@ -11,8 +11,9 @@ import polars as pl
 
 from evalframe.core.scan import reading
 from evalframe.core.state import N_MISSING, N
+from evalframe.core.state_checks import BLOCK
 from evalframe.core.state_files import packed, unpacked
-from evalframe.core.state_tables import BLOCK, merged, state_table
+from evalframe.core.state_tables import merged, state_table
 from evalframe.core.states import States
 from evalframe.engine.definitions import definition, digest
 

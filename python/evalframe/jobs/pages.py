@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import msgspec
 import polars as pl
 
+from evalframe.core.checksums import check_sealed
 from evalframe.core.errors import EvalframeError, InputError
-from evalframe.core.scan import scan
+from evalframe.core.scan import reading, scan
 from evalframe.jobs.family import FAMILIES, drawn_by, family_of
 from evalframe.jobs.flags import fields_of, inner_fields, parse, split, split_metrics
 from evalframe.jobs.written import METADATA_KEY, provenance, versions
@@ -211,6 +212,8 @@ def _record(file: Path) -> dict[str, Any] | None:
     """The provenance of a result; None of a file that has none, or of a state."""
     if file.suffix.lower() != ".parquet" or not file.is_file():
         return None
+    with reading(str(file)):
+        check_sealed(file, str(file))
     try:
         record: dict[str, Any] = json.loads(pl.read_parquet_metadata(file)[METADATA_KEY])
         is_state = msgspec.convert(record, _Record).get("job", {}).get("verb") in _STATES

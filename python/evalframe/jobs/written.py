@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 import polars as pl
 
+from evalframe.core.checksums import UNSEALED, seal
 from evalframe.core.errors import OutputError
 from evalframe.core.files import check_replaceable, replacing, replacing_all
 from evalframe.reporting.table import render
@@ -99,7 +100,8 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def _write_parquet(frame: pl.DataFrame, path: Path, provenance: Mapping[str, Any]) -> None:
-    frame.write_parquet(path, metadata={METADATA_KEY: json.dumps(provenance)})
+    frame.write_parquet(path, metadata={METADATA_KEY: json.dumps(provenance), **UNSEALED})
+    seal(path)
 
 
 def read_provenance(path: Path | str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from evalframe.plot.frames import (
     varying,
 )
 from evalframe.reporting.names import MINUS, Measure, cell, cut, digits, labels, some, whole
-from evalframe.reporting.results import MAKERS, Form, form_of
+from evalframe.reporting.results import MAKERS, Form, checked, form_of
 
 if TYPE_CHECKING:
     from evalframe.plot.theme import Chart
@@ -73,6 +73,7 @@ def forest(result: Frame, *, level: float | None = None, width: int = 360) -> Ch
     """
     table = taken(result, "forest", [], MAKERS)
     form = form_of(table, "ef.plot.forest draws")
+    table = checked(table, "ef.plot.forest", form.columns)
     is_difference = form.value == "delta"
     if is_difference:
         taken(table, "forest", ["metric", "left", "right"], MAKERS)

@@ -15,6 +15,7 @@ from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.plot.theme import PALETTE
 from evalframe.reporting.names import cut, joined, labels, visible
+from evalframe.reporting.results import checked
 
 POINTS = 5_000
 """Points that a chart draws at most."""
@@ -38,7 +39,7 @@ def taken(frame: Frame, chart: str, needed: Sequence[str], maker: str) -> pl.Dat
         )
     if table.is_empty():
         raise ParameterError(f"{what}, and this one has no rows: there is nothing to draw")
-    return table
+    return checked(table, f"ef.plot.{chart}", needed)
 
 
 def only(table: pl.DataFrame, column: str, chart: str) -> str:

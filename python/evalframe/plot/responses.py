@@ -60,10 +60,6 @@ def noise(rates: Frame, *, level: float | None = None, width: int = 230) -> Char
     """
     maker = "ef.rag.rates(..., by=[..., 'noise_rate'])"
     table = figures(taken(rates, "noise", ["n", NOISE, *RATES], maker))
-    if not table.schema[NOISE].is_numeric():
-        raise ParameterError(
-            f"ef.plot.noise: {NOISE!r} has the type {table.schema[NOISE]}; cast it to a number"
-        )
     keys = [key for key in keys_before(table, "n") if key != NOISE]
     model = next((key for key in ("model", *keys) if key in keys), None)
     differ, same = varying(table, [key for key in keys if key != model])

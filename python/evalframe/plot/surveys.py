@@ -265,7 +265,7 @@ def _check_single(table: pl.DataFrame) -> None:
     hint = f"; filter by {' or '.join(map(repr, differ[:3]))}" if differ else ""
     raise ParameterError(
         f"ef.plot.distribution: model {twice['model'][0]!r} has "
-        f"{len(twice.filter(pl.col('model') == twice['model'][0]))} predictions{hint}"
+        f"{len(twice.filter(pl.col('model').eq_missing(twice['model'][0])))} predictions{hint}"
     )
 
 

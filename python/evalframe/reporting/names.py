@@ -199,9 +199,9 @@ def digits(half_widths: Iterable[float | None], spread: float) -> int:
     >>> digits([0.012, 0.014, None], 1.0)
     3
     """
-    known = sorted(width for width in half_widths if width and math.isfinite(width))
+    known = sorted(width for width in half_widths if width and 0 < width < math.inf)
     size = known[len(known) // 2] if known else spread / 10
-    if not size or not math.isfinite(size):
+    if not 0 < size < math.inf:
         return 3
     return min(6, max(1, 1 - math.floor(math.log10(size))))
 

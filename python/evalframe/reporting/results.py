@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import polars as pl
+import polars.selectors as cs
 
 from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.reporting.names import Measure, joined
@@ -17,6 +19,44 @@ ENTRY = ":entry"
 """The name of rows that have several keys, or none."""
 
 
+_NUMBERS = """estimate std_error lower upper delta detectable p_value p_adjusted rank rank_set_lower
+rank_set_upper score gap noise_gap pas pas_lower pas_upper ecs slope intercept coverage bin accuracy
+selective_risk mean_confidence lower_edge upper_edge accuracy_lower accuracy_upper rejection_rate
+rejection_rate_lower rejection_rate_upper noise_rate accuracy_without_noise accuracy_drop drop_rate
+effect_d_human effect_d_agent n n_missing n_clusters n_units_missing n_dropped n_absent n_shared
+n_fact_checked n_tests n_eff parse_rate unit_drop_rate pas_drop_rate covered trials
+sample_size"""
+_HOLDS: dict[str, tuple[str, Callable[[pl.DataType], bool]]] = {
+    **dict.fromkeys(_NUMBERS.split(), ("numbers", lambda dtype: dtype.is_numeric())),
+    **dict.fromkeys(["actual", "predicted", "options"], ("lists", lambda dtype: dtype.is_nested())),
+    "metric": ("names", lambda dtype: dtype in (pl.String, pl.Categorical, pl.Enum)),
+    "tied_with_best": ("true or false", lambda dtype: dtype == pl.Boolean()),
+}
+"""What columns of results hold, and whether a type does."""
+
+_ANY = "values", lambda dtype: True
+
+
+def checked(table: pl.DataFrame, what: str, needed: Sequence[str]) -> pl.DataFrame:
+    """The result; ParameterError if columns hold anything else than those of its kind.
+
+    Columns before the first of the needed ones are keys, of any type that is not Python's.
+    """
+    places = [table.columns.index(name) for name in needed if name in table.columns]
+    values = table.columns[min(places, default=0) :]
+    for name, dtype in table.schema.items():
+        holds, does = _HOLDS.get(name, _ANY) if name in values else _ANY
+        if dtype.is_object() or not (does(dtype) or dtype == pl.Null()):
+            raise ParameterError(
+                f"{what}: column {name!r} is {dtype}, not {holds}; cast it, or rename it if it is "
+                "something else"
+            )
+    if "metric" in values and table["metric"].null_count():
+        raise ParameterError(f"{what}: column 'metric' has nulls, so it is not told what they are")
+    wide = cs.by_dtype(pl.Float32, pl.Int128) | cs.decimal()
+    return table.with_columns((cs.by_name(*values) & wide).cast(pl.Float64))
+
+
 class Form(NamedTuple):
     """A kind of result: the columns of the estimate and its ends, and what it measures.
 
@@ -27,6 +67,11 @@ class Form(NamedTuple):
     lower: str = "lower"
     upper: str = "upper"
     measure: Measure | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of its values."""
+        return ("metric", self.value) if self.measure is None else (self.value,)
 
     def keys(self, table: pl.DataFrame) -> list[str]:
         """What tells the rows apart: of a board the entry first, then its groups."""
@@ -91,12 +136,6 @@ def form_of(table: pl.DataFrame, takes: str) -> Form:
     """The kind of a result; an error that begins with what `takes` one if it has no estimates."""
     for form in _FORMS:
         if form.value in table.columns:
-            kind = table.schema[form.value]
-            if not (kind.is_numeric() or kind == pl.Null):
-                raise ParameterError(
-                    f"{takes} numbers: column {form.value!r} is {kind}; cast it, or rename it if "
-                    "it is no estimate"
-                )
             return form
     raise MissingColumnsError(
         f"{takes} the result of {MAKERS}, with a column "

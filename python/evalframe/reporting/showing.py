@@ -13,7 +13,7 @@ from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.reporting.names import MINUS, Measure, cell, cut, digits, p_value, visible
 from evalframe.reporting.paper import BEST, TIED, Column, Table
-from evalframe.reporting.results import Form, form_of
+from evalframe.reporting.results import Form, checked, form_of
 from evalframe.reporting.table import check_numbers
 from evalframe.reporting.verdict import verdict
 
@@ -68,6 +68,7 @@ def show(result: Frame, *, level: float | None = None, cluster: str | None = Non
     form = form_of(table, "ef.show takes")
     if table.is_empty():
         raise ParameterError("ef.show: the table has no rows")
+    table = checked(table, "ef.show", form.columns)
     make = (
         _of_pairs if form.value == "delta" else _of_board if "rank" in table.columns else _of_long
     )
@@ -167,7 +168,7 @@ def _of_long(table: pl.DataFrame, form: Form) -> tuple[list[Column], list[str]]:
             part = groups.join(part, on=keys, how="left", nulls_equal=True, maintain_order="left")
         column = _estimates(part, form, _title(measure))
         values = form.ends(part)[0]
-        if comparable and measure.direction != "none":
+        if comparable and measure.direction != "none" and values.count():
             end = values.max() if measure.direction == "maximize" else values.min()
             column = column._replace(best=(values == end).fill_null(value=False).to_list())
         columns.append(column)

@@ -89,7 +89,7 @@ def too_few_draws(p_adjusted: pl.Series, p_value: pl.Series) -> str | None:
     """
     tests = len(p_adjusted) - p_adjusted.null_count()
     smallest = _float(p_value.min())
-    if smallest is None or smallest >= ALPHA or (p_adjusted < ALPHA).any():
+    if smallest is None or not 0 < smallest < ALPHA or (p_adjusted < ALPHA).any():
         return None
     if (p_value <= smallest * (1 + 1e-9)).sum() < 2 or tests * smallest < ALPHA:
         return None
@@ -133,6 +133,8 @@ def _of_boards(table: pl.DataFrame, form: Form, cluster: str | None) -> str:
 def _of_board(board: pl.DataFrame, entry: str, form: Form, cluster: str | None) -> str:
     best = board.filter(pl.col("tied_with_best"))
     tied, total = len(best), len(board)
+    if not tied:
+        return "Nothing says which is the best."
     systems = counted(total, entry, "system")
     if board[entry].cast(pl.String).str.starts_with(_BASELINE).any():
         systems += " and baselines"
@@ -161,7 +163,7 @@ def _unresolved(board: pl.DataFrame, form: Form, cluster: str | None) -> str:
 def _cannot(widths: pl.Series, told: pl.Series, table: pl.DataFrame, cluster: str | None) -> str:
     """Below the width in the middle differences cannot be told apart, or some cannot."""
     middle = _float(widths.median())
-    if not middle:
+    if middle is None or not 1e-300 < middle < 1e300:  # ends may be in the wrong order, or endless
         return ""
     size = _rounded_up(middle)
     some = "some " if (told.abs() < size).any() else ""

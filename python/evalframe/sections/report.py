@@ -14,7 +14,8 @@ from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
 from evalframe.plot import theme
 from evalframe.reporting.page import page
-from evalframe.sections.kinds import Given
+from evalframe.reporting.results import checked as results_checked
+from evalframe.sections.kinds import Given, kind_of
 from evalframe.sections.section import section_of
 
 SUFFIXES = (".html", ".htm")
@@ -73,8 +74,10 @@ def report(
         )
     tables = [lazy(result).collect() for result in results]
     for number, table in enumerate(tables):
+        what = f"ef.report, result {number} (from 0)"
         if table.is_empty():
-            raise ParameterError(f"ef.report: result {number} (from 0) has no rows")
+            raise ParameterError(f"{what} has no rows")
+        tables[number] = results_checked(table, what, kind_of(table).columns)
     others = {str(number): table for number, table in enumerate(tables)}
     sections = [
         section_of(head, [Given(table, others, level)])
