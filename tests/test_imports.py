@@ -35,6 +35,7 @@ MAY_IMPORT = {
     "sections": {PUBLIC, "core", "plot", "reporting"},
     "testing": FAMILY,
     "__init__": {"core.lazy"},
+    "__main__": {"jobs"},
     "reference_texts": {PUBLIC, "core"},
 }
 

@@ -303,7 +303,7 @@ def test_a_job_that_is_killed_has_no_output(dask_engine, tmp_path):
     with (
         subprocess.Popen(
             [
-                *(sys.executable, "-c", "from evalframe.jobs.cli import main; main()"),
+                *(sys.executable, "-m", "evalframe"),
                 *("selective", "shards/*.csv", "-o", "out/"),
                 *("--on-invalid", "quarantine", "--metrics", "coverage", "--by", "mode"),
                 *("--engine", address_of(dask_engine), "--scratch", "scratch"),

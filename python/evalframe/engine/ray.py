@@ -45,6 +45,18 @@ def partial(
     Raises:
         ParameterError: A metric declares no state, or an argument lies outside its domain.
         MissingColumnsError: The dataset lacks a column that a metric, key or cluster uses.
+
+    Examples:
+        Not run by the tests, since it starts Ray:
+
+        >>> import pyarrow as pa, ray, evalframe as ef  # doctest: +SKIP
+        >>> columns = {"loss": [0.0, 1.0, 1.0], "confidence": [0.9, 0.2, 0.5]}
+        >>> dataset = ray.data.from_arrow(pa.table(columns))  # doctest: +SKIP
+        >>> state = ef.engine.ray.partial(dataset, ef.aurc())  # doctest: +SKIP
+        >>> total = pa.concat_tables(ray.get(state.to_arrow_refs()))  # doctest: +SKIP
+        >>> result = ef.finish(total, header=ef.engine.header(ef.aurc()))  # doctest: +SKIP
+        >>> result["estimate"].round(4).item()  # doctest: +SKIP
+        0.2778
     """
     maker = Partial.of(_schema(dataset), metrics=metrics, by=by, weight=weight, cluster=cluster)
     return dataset.map_batches(maker, batch_format="pyarrow", batch_size=None)
