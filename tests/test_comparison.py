@@ -129,6 +129,13 @@ def test_rows_that_a_side_leaves_out_are_counted():
     assert board.select("variable", "n_missing").rows() == [("few", 0), ("zero", 2), ("none", 5)]
 
 
+def test_a_warning_is_at_the_line_of_the_caller():
+    keyed = pl.concat([BOTH.with_columns(half="mode"), BOTH.with_columns(half=pl.lit("all"))])
+    with pytest.warns(UserWarning, match="hold a single system are not compared: 2") as warned:
+        compare(keyed, between="mode", by="half")
+    assert warned[0].filename == __file__
+
+
 def test_within_groups_and_by_an_expression():
     keyed = pl.concat([BOTH.with_columns(model=pl.lit(m)) for m in ("b", "a")])
     keyed = keyed.with_columns(loss=pl.when(model="b").then("loss").otherwise(1 - pl.col("loss")))

@@ -162,6 +162,8 @@ def test_too_few_draws_are_no_equality():
     assert verdict(once).startswith("None of three pairs differs")
     expanded = pairs([0.3] * 6, [0.14] * 6, p_value=[0.0232847] * 6)
     assert verdict(expanded).endswith("too few for 6 tests; take many more, or compare fewer.")
+    known = verdict(expanded.with_columns(n_clusters=30))
+    assert known.endswith("too few for 6 tests; take at least 510, or compare fewer.")
     exact = pairs([0.3] * 10, [2 / 2**8 * 10] * 10, p_value=[2 / 2**8] * 10)
     assert verdict(exact).endswith("too few for 10 tests; compare fewer, or on more keys.")
 

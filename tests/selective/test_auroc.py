@@ -39,6 +39,14 @@ def test_the_ends_of_its_range_and_one_class():
     assert area([], []) is None
 
 
+def test_score_and_label_that_are_swapped_are_told():
+    """Confidences would else be labels of which only 1.0 is positive."""
+    rows = pl.DataFrame({"confidence": [0.9, 1.0], "correct": [False, True]})
+    assert ef.evaluate(rows, ef.auroc("confidence", "correct"))["estimate"].item() == 1.0
+    with pytest.raises(ParameterError, match=r"are they swapped\? Name them: score=\.\.\., label="):
+        ef.evaluate(rows, ef.auroc("correct", "confidence"))
+
+
 @pytest.mark.parametrize(
     ("labels", "positive"),
     [

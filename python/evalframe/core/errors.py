@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
@@ -154,6 +157,16 @@ class RunWarning(UserWarning):
         >>> warnings.simplefilter("error", RunWarning)  # stop at such files
         >>> warnings.simplefilter("default", RunWarning)
     """
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn at the line of the user's program, beyond our own frames and those of Polars."""
+    packages = (sys.modules[name].__file__ or "" for name in ("evalframe", "polars"))
+    inner = tuple(f"{os.path.dirname(file)}{os.sep}" for file in packages)  # noqa: PTH120
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_code.co_filename.startswith(inner):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(message, category, stacklevel=level)
 
 
 @contextmanager

@@ -135,7 +135,15 @@ def check_row_level(*groups: pl.Expr) -> None:
 
 def _check_types(frame: pl.LazyFrame, bound: Bound) -> None:
     exprs = {**bound.roles} if bound.weight is None else {**bound.roles, WEIGHT: bound.weight}
-    for role, dtype in frame.select(**exprs).collect_schema().items():
+    types = frame.select(**exprs).collect_schema()
+    labels = [role for role in bound.metric.labels if role in types and types[role].is_float()]
+    for role, dtype in types.items():
+        if dtype == pl.Boolean and role not in (*bound.metric.labels, WEIGHT) and labels:
+            raise ParameterError(
+                f"metric {bound.name!r}: {role} is true or false, {exprs[role]}, and {labels[0]} "
+                f"a fraction, {exprs[labels[0]]}; are they swapped? Name them: {role}=..., "
+                f"{labels[0]}=..."
+            )
         number = dtype.is_numeric() or dtype in (pl.Boolean, pl.Null)
         if not number and role not in bound.metric.labels:
             raise ParameterError(

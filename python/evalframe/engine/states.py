@@ -8,7 +8,6 @@ lie in files, so that this process never holds all.
 from __future__ import annotations
 
 import hashlib
-import warnings
 from collections.abc import Sequence
 from contextlib import nullcontext
 from functools import partial
@@ -17,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
-from evalframe.core.errors import RunWarning
+from evalframe.core.errors import RunWarning, warn
 from evalframe.core.state_files import packed, unpacked
 from evalframe.core.state_tables import block_tables, merged, state_table
 from evalframe.core.states import CLUSTER, States
@@ -98,11 +97,10 @@ def check_read(shards: Shards) -> None:
     shards.check_unchanged()
     if appeared := shards.appeared():
         few = ", ".join(appeared[:3]) + ", ..." * (len(appeared) > 3)
-        warnings.warn(
+        warn(
             f"not read, since they appeared after the run had begun: {few} "
             f"({len(appeared):,} files)",
             RunWarning,
-            stacklevel=3,
         )
 
 

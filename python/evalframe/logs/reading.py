@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import itertools
 import os
-import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,7 +20,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import polars as pl
 from polars.io.plugins import register_io_source
 
-from evalframe.core.errors import InputError, RunWarning, UnknownNameError
+from evalframe.core.errors import InputError, RunWarning, UnknownNameError, warn
 from evalframe.core.files import matching
 from evalframe.core.progress import counted
 from evalframe.core.remote import RemotePath, is_remote, location, path_of
@@ -90,7 +89,7 @@ class Tally:
             )
         if told:
             message = ". ".join(told)
-            warnings.warn(f"{message}. ef.log_report(...) lists all", RunWarning, stacklevel=2)
+            warn(f"{message}. ef.log_report(...) lists all", RunWarning)
 
 
 @dataclass(frozen=True)

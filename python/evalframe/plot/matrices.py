@@ -154,7 +154,8 @@ def _told(table: pl.DataFrame, measure: Measure) -> list[str]:
     found, tests = int((tested["p_adjusted"] < ALPHA).sum()), len(tested)
     p_values = tested["p_value" if "p_value" in tested.columns else "p_adjusted"]
     said = f"{found:,} of {tests:,} pairs differ{'s' * (found == 1)} (adjusted p < {ALPHA})"
-    if reason := too_few_draws(tested["p_adjusted"], p_values):
+    clusters = tested.to_dict().get("n_clusters")
+    if reason := too_few_draws(tested["p_adjusted"], p_values, clusters):
         said = f"no pair can be told apart, since {reason}"
     lines = [f"Row minus column; {said}"]
     if untested := len(table) - tests:

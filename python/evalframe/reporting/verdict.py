@@ -77,7 +77,9 @@ def counted(count: int, key: str | None, otherwise: str) -> str:
     return f"{spelled(count)} {_noun(key, otherwise, count)}"
 
 
-def too_few_draws(p_adjusted: pl.Series, p_value: pl.Series) -> str | None:
+def too_few_draws(
+    p_adjusted: pl.Series, p_value: pl.Series, clusters: pl.Series | None = None
+) -> str | None:
     """What to do if no pair can be told apart because the draws resolve no smaller p-value.
 
     It is so if several p-values of different pairs are equally small, none of them would be small
@@ -86,6 +88,12 @@ def too_few_draws(p_adjusted: pl.Series, p_value: pl.Series) -> str | None:
     >>> few = pl.Series([2 / 501] * 51 + [0.3] * 4)
     >>> too_few_draws(few * 55, few)
     'the draws are too few for 55 tests; take at least 2,200'
+
+    P-values of expanded intervals depend on the number of clusters, too:
+
+    >>> few = pl.Series([0.0022] * 55)
+    >>> too_few_draws(few * 55, few, pl.Series([200] * 55))
+    'the draws are too few for 55 tests; take at least 2,800, or compare fewer'
     """
     tests = len(p_adjusted) - p_adjusted.null_count()
     smallest = _float(p_value.min())
@@ -99,8 +107,24 @@ def too_few_draws(p_adjusted: pl.Series, p_value: pl.Series) -> str | None:
         return f"all flips of signs are too few for {tests:,} tests; compare fewer, or on more keys"
     enough = f"take at least {math.ceil(2 * tests / ALPHA):,}"
     if abs(draws - round(draws)) > 1e-6 * draws:
-        enough = "take many more, or compare fewer"
+        enough = f"take {_expanded_draws(tests, clusters)}, or compare fewer"
     return f"the draws are too few for {tests:,} tests; {enough}"
+
+
+def _expanded_draws(tests: int, clusters: pl.Series | None) -> str:
+    """How many draws bring p-values of expanded intervals below what the correction asks for."""
+    from scipy.special import ndtr, stdtrit
+
+    least = None if clusters is None else _float(clusters.min())
+    if least is None or least < 2:
+        return "many more"
+    end = math.sqrt(least / (least - 1)) * stdtrit(least - 1, ALPHA / tests / 2)
+    draws = 1 / max(float(ndtr(end)), 1e-12)
+    return f"at least {_rounded_up(draws):,.0f}" if draws < _MOST_DRAWS else "many more"
+
+
+_MOST_DRAWS = 1e5
+"""Advice to take more draws than these is none."""
 
 
 def _of_boards(table: pl.DataFrame, form: Form, cluster: str | None) -> str:
@@ -188,7 +212,7 @@ def _of_pairs(table: pl.DataFrame, form: Form, cluster: str | None) -> str:
             delta = form.ends(table)[0][0]
             return _winner(left, right, delta, Measure.of(table["metric"][0]))
         said = f"{left} and {right} cannot be told apart"
-    elif reason := too_few_draws(p_adjusted, p_value):
+    elif reason := too_few_draws(p_adjusted, p_value, table.to_dict().get("n_clusters")):
         return f"No pair can be told apart, since {reason}."
     else:
         said = f"{_share(found, tests)} (adjusted p < {ALPHA})"

@@ -6,14 +6,13 @@ of its pairs, and is computed once; another one is reduced to the clusters that 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from evalframe.core.errors import ParameterError
+from evalframe.core.errors import ParameterError, warn
 from evalframe.resample.contraction import GROUP
 
 if TYPE_CHECKING:
@@ -48,10 +47,7 @@ def pairs_of(
         example = ", ".join(map(str, alone.select(by).row(0)))
         reasons = "hold a single system", "lack the baseline or all else"
         reason = reasons[comparison.baseline is not None]
-        warnings.warn(
-            f"groups that {reason} are not compared: {len(alone):,}, such as {example}",
-            stacklevel=5,
-        )
+        warn(f"groups that {reason} are not compared: {len(alone):,}, such as {example}")
     return pairs
 
 

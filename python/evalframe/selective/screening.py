@@ -34,6 +34,9 @@ def accuracy(
 ) -> State:
     """Share of the predicted rows whose prediction is the label, with any number of classes.
 
+    An abstention is no error and counts in `n`, so that a system can gain by not answering: show
+    `coverage` beside it.
+
     Raises:
         ParameterError: Predictions and labels have types of which none can equal another.
 

@@ -33,7 +33,6 @@ These differences have no adaptor:
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -45,7 +44,7 @@ import polars as pl
 
 from evalframe.compat.ai_psychiatrist.runs import Run
 from evalframe.core.choices import Target
-from evalframe.core.errors import ParameterError, RunWarning
+from evalframe.core.errors import ParameterError, RunWarning, warn
 from evalframe.core.frames import any_frame
 from evalframe.core.rows import as_expr
 from evalframe.core.typing import By, Frame, IntoExpr
@@ -188,11 +187,10 @@ def train(
 def check_present(items: pl.DataFrame, features: Sequence[str]) -> None:
     """Warn about features that no item has."""
     for name in absent_features(items, features):
-        warnings.warn(
+        warn(
             f"no item has {name!r}; the original's default, {feature_default(name)}, stands "
             "for it throughout",
             RunWarning,
-            stacklevel=2,
         )
 
 

@@ -18,7 +18,6 @@ and ids must fit into 64 bits.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -37,6 +36,7 @@ from evalframe.core.errors import (
     MissingColumnsError,
     RunWarning,
     did_you_mean,
+    warn,
 )
 from evalframe.core.frames import any_frame
 from evalframe.core.typing import Frame
@@ -161,11 +161,10 @@ def read_run(
     run = _open(path, mode, signals, strict)
     if len(run.repeated) and strict:
         first = ", ".join(map(str, run.repeated[:5])) + ", ..." * (len(run.repeated) > 5)
-        warnings.warn(
+        warn(
             f"{run.name}: {len(run.repeated)} participants have several successful entries, all"
             f" of which are in the table: {first}. Keep one entry of each, or count both.",
             RunWarning,
-            stacklevel=2,
         )
     return run.items
 
@@ -177,11 +176,10 @@ def _open(
     document = open_document(source)
     experiment, matching = select(document, mode)
     if matching > 1 and strict:
-        warnings.warn(
+        warn(
             f"{document.name} has {matching} experiments of mode {mode!r}; the first is read."
             " Give the others a mode of their own to read them.",
             RunWarning,
-            stacklevel=3,
         )
     name = document.name
     read = tabulate(

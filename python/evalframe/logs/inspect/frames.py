@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 from collections import Counter
 from typing import Any
 
 import polars as pl
 
-from evalframe.core.errors import MissingColumnsError, RunWarning
+from evalframe.core.errors import MissingColumnsError, RunWarning, warn
 from evalframe.core.frames import like_input
 from evalframe.core.tables import lazy
 from evalframe.core.typing import Frame
@@ -69,10 +68,9 @@ def from_samples_df(samples: Frame, evals: Frame | None = None) -> pl.LazyFrame:
     counts: Counter[str] = Counter()
     long = rectangular(rows, _scores(table, counts))
     if counts["not_numbers"]:
-        warnings.warn(
+        warn(
             f"{counts['not_numbers']:,} scores are no numbers and count 0.0, as in Inspect",
             RunWarning,
-            stacklevel=3,
         )
     pair = ["log_id", "scorer", "score_name"]
     is_there = pl.col("value").is_not_null()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, overload
 
-from evalframe.core.errors import ParameterError
+from evalframe.core.errors import ParameterError, warn
 from evalframe.core.frames import any_frame
 from evalframe.core.typing import By, Frame, IntoExpr
 from evalframe.selective.calibrators.maps import EDGE, Isotonic, Temperature
@@ -116,10 +115,9 @@ def fitted(
         if not at_end:
             continue
         others = f", and of {len(at_end) - 1:,} other groups" if len(at_end) > 1 else ""
-        warnings.warn(
+        warn(
             f"fit_temperature: the temperature{data.place(at_end[0])}{others} is {end:g}, an end of"
-            f" the search [{LOWEST:g}, {HIGHEST:g}]: {meaning}",
-            stacklevel=4,
+            f" the search [{LOWEST:g}, {HIGHEST:g}]: {meaning}"
         )
     return result
 
