@@ -109,7 +109,8 @@ def silence(stream: TextIO) -> None:
 def _one_line_warnings() -> Iterator[None]:
     """Print each warning of the library, every time, as one line."""
     with warnings.catch_warnings():
-        warnings.filterwarnings("always", category=UserWarning, module=r"evalframe\.")
+        # They are at the line of who calls us, which is click, or ours in a thread of Polars.
+        warnings.filterwarnings("always", category=UserWarning, module=r"(evalframe|click)\.")
         others = warnings.showwarning
 
         def show(
