@@ -1,3 +1,5 @@
+"""Fixtures of all tests, and how files are shared out among processes."""
+
 import json
 import os
 from pathlib import Path

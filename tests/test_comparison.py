@@ -1,3 +1,5 @@
+"""Comparisons of systems on what they share."""
+
 import itertools
 import math
 from dataclasses import replace

@@ -1,3 +1,5 @@
+"""Sums by cells, against a group-by."""
+
 import math
 
 import numpy as np

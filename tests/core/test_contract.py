@@ -1,3 +1,5 @@
+"""Contracts of tables: what passes, and what is complained of."""
+
 import math
 
 import polars as pl

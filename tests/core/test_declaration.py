@@ -1,3 +1,5 @@
+"""Declared metrics: docstrings, signatures and help."""
+
 from __future__ import annotations
 
 import inspect

@@ -1,3 +1,5 @@
+"""Metrics of the user's own."""
+
 from __future__ import annotations
 
 import copy

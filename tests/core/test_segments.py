@@ -1,3 +1,5 @@
+"""Sums and hulls within segments, against loops over them."""
+
 import itertools
 from fractions import Fraction
 

@@ -1,3 +1,5 @@
+"""States of several metrics, which share blocks."""
+
 import pickle
 
 import polars as pl

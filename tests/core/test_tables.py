@@ -1,3 +1,5 @@
+"""Results as tables: keys, order, plans and chunks."""
+
 import io
 import json
 import math

@@ -1,3 +1,5 @@
+"""Samples and folders for jobs."""
+
 import functools
 import shutil
 

@@ -1,3 +1,5 @@
+"""Inputs of jobs: formats, globs, folders and partitions."""
+
 from pathlib import Path
 
 import polars as pl

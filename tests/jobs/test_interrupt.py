@@ -1,3 +1,5 @@
+"""Jobs that are interrupted."""
+
 import signal
 import subprocess
 import sys

@@ -1,3 +1,5 @@
+"""Job files and the defaults of their entries."""
+
 import pytest
 
 from evalframe.core.errors import EvalframeError, InputError

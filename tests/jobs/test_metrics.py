@@ -1,3 +1,5 @@
+"""Metrics as jobs name them."""
+
 import math
 import re
 import sys

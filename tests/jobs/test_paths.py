@@ -1,3 +1,5 @@
+"""What is found at paths, and outputs that would be read as inputs."""
+
 import os
 from pathlib import Path
 

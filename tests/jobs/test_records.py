@@ -1,3 +1,5 @@
+"""Rows that serve some confidences and not others."""
+
 import shutil
 from pathlib import Path
 

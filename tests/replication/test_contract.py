@@ -1,3 +1,5 @@
+"""The contract of tests."""
+
 import re
 
 import polars as pl

@@ -1,3 +1,5 @@
+"""Statistics of participants, against scipy."""
+
 from fractions import Fraction
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Participants drawn anew: a replicate is a weight."""
+
 import numpy as np
 import polars as pl
 import pytest

@@ -1,3 +1,5 @@
+"""The sample of the replication family."""
+
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal

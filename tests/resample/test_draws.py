@@ -1,3 +1,5 @@
+"""Draws of clusters, against a reference generator."""
+
 import functools
 
 import numpy as np

@@ -1,3 +1,5 @@
+"""Interval methods beyond percentiles, against their formulas."""
+
 import math
 from dataclasses import replace
 from typing import get_args

@@ -1,3 +1,5 @@
+"""Intervals of replicates, against numpy."""
+
 import math
 from dataclasses import replace
 from typing import get_args

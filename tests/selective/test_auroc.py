@@ -1,3 +1,5 @@
+"""The area under the ROC curve, as the share of ordered pairs."""
+
 import math
 
 import numpy as np

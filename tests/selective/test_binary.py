@@ -1,3 +1,5 @@
+"""Binary classification: rates, totals and classes."""
+
 import numpy as np
 import polars as pl
 import pytest

@@ -1,3 +1,5 @@
+"""Confidences by variant, from the signals of items."""
+
 import json
 import math
 

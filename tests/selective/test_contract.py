@@ -1,3 +1,5 @@
+"""The contract of items."""
+
 import math
 
 import polars as pl

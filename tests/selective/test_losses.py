@@ -1,3 +1,5 @@
+"""Losses of predictions."""
+
 import math
 from typing import get_args
 

@@ -1,3 +1,5 @@
+"""Risk and coverage by groups, columns and expressions."""
+
 import functools
 import math
 

@@ -1,3 +1,5 @@
+"""Errors of total scores."""
+
 import math
 from fractions import Fraction
 

@@ -1,3 +1,5 @@
+"""Sensitivity, specificity and their kin."""
+
 import polars as pl
 import pytest
 from hypothesis import given, settings

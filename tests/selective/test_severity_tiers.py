@@ -1,3 +1,5 @@
+"""Tiers of severity of total scores."""
+
 import math
 
 import polars as pl

@@ -1,3 +1,5 @@
+"""The contract of the signals that variants read."""
+
 import math
 
 import polars as pl

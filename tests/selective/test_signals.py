@@ -1,3 +1,5 @@
+"""Signals of consistency."""
+
 import math
 import statistics
 

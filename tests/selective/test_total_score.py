@@ -1,3 +1,5 @@
+"""Total scores of items, and what is derived from them."""
+
 import math
 
 import polars as pl

@@ -1,3 +1,5 @@
+"""Prompts of a survey."""
+
 import polars as pl
 import pytest
 from hypothesis import given, settings

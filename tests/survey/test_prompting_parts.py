@@ -1,3 +1,5 @@
+"""Parts of prompts: tokens, budgets and the choice of questions."""
+
 from collections import Counter
 
 import polars as pl

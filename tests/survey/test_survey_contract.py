@@ -1,3 +1,5 @@
+"""The contracts of surveys and predictions."""
+
 import polars as pl
 import pytest
 

@@ -1,3 +1,5 @@
+"""The sample of the survey family."""
+
 import polars as pl
 import pytest
 

@@ -1,3 +1,5 @@
+"""Surveys: segments, categories and options."""
+
 import polars as pl
 import pytest
 from hypothesis import given, settings

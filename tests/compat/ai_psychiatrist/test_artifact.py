@@ -1,3 +1,5 @@
+"""Artifacts of evaluations: what JSON cannot hold."""
+
 import json
 import math
 

@@ -1,3 +1,5 @@
+"""Errors of runs, against those that the program publishes."""
+
 import math
 
 import polars as pl

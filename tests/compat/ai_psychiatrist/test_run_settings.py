@@ -1,3 +1,5 @@
+"""Settings of runs, as documents store them."""
+
 import pytest
 
 from evalframe.compat.ai_psychiatrist import RunSettings

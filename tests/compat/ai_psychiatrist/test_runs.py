@@ -1,3 +1,5 @@
+"""Run documents as tables: what counts as success, and what is refused."""
+
 import math
 
 import polars as pl

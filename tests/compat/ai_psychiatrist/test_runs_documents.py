@@ -1,3 +1,5 @@
+"""Modes and names of run documents."""
+
 import json
 import math
 import os

@@ -1,3 +1,5 @@
+"""Run documents, read as the program reads them."""
+
 import copy
 import json
 import math

@@ -1,3 +1,5 @@
+"""Tables written as run documents, and read again."""
+
 import json
 import math
 import tempfile

@@ -1,3 +1,5 @@
+"""Surveys from dialogues: counts, percentages and what is left out."""
+
 import polars as pl
 import pytest
 

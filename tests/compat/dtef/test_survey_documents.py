@@ -1,3 +1,5 @@
+"""Survey documents, validated as the original does."""
+
 import copy
 import json
 
