@@ -120,12 +120,7 @@ class _Columns:
 
 
 class _Table:
-    """An additive table that is being filled.
-
-    Attributes:
-        plain: Columns of sums without a level, by the names of the sums.
-        level: The column of the level.
-    """
+    """An additive table that is being filled."""
 
     def __init__(self, sums: Sums, columns: _Columns, most: int) -> None:
         self.plain = columns.names(sums.plain)

@@ -36,7 +36,6 @@ class File:
 
     Attributes:
         name: Its name as given, or below the folder given, for messages and the provenance.
-        path: Its path.
         keys: Columns of text that folders named `key=value` below the folder given stand for.
         rows: Number of its records, or how to count them.
         columns: Its columns; None if its format has fixed ones.

@@ -50,7 +50,6 @@ class Use:
     Attributes:
         number: The number of the metric among the leaves.
         axis_number: The number of one of its axes.
-        metric: The metric.
         units: The columns of the units that it is computed in, from the outermost inwards.
     """
 
@@ -225,7 +224,6 @@ class States(Generic[FrameT]):
     """Additive sums of metrics: lazy plans over rows, or collected tables.
 
     Attributes:
-        keys: The group keys.
         cluster: Public name of the cluster, None if the sums are not kept by cluster.
         forest: The metrics, as leaves and nodes.
         blocks: The sums that they share.

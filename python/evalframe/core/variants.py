@@ -79,14 +79,7 @@ def preset(
     weight: IntoExpr | None = None,
     **params: Any,
 ) -> PresetMetric:
-    """A metric with parameters set, of columns; see `PresetMetric`.
-
-    Args:
-        function: A declared metric.
-        *roles: Its columns.
-        weight: How often each row counts.
-        **params: Parameters to set.
-    """
+    """A metric with parameters set, of columns; see `PresetMetric`."""
     renamed = variant(function, **params)
     self = cast("PresetMetric", PresetMetric.of(renamed(*roles, weight=weight).bound))
     self.function = renamed

@@ -38,13 +38,7 @@ _SHARDS, _ROWS = 4, 1 << 14
 
 @dataclass(frozen=True)
 class Look:
-    """What a state would be, about.
-
-    Attributes:
-        rows: Rows of the table.
-        cells: Rows of the largest block of its state: groups times levels that occur.
-        size: Bytes of the state.
-    """
+    """What a state would be, about."""
 
     rows: int
     cells: int

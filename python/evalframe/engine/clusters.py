@@ -55,13 +55,7 @@ COUNT, LEFT = ":count", ":left"
 
 @dataclass(frozen=True)
 class Asked:
-    """What sums are of.
-
-    Attributes:
-        metrics: The metrics.
-        keys: The group keys; of a comparison the last is the side.
-        cluster: What is drawn, perhaps within a stratum.
-    """
+    """What sums are of."""
 
     metrics: tuple[AnyBound, ...]
     keys: Keys
@@ -284,15 +278,7 @@ def clusters_of(
     *,
     listed: bool,
 ) -> Clusters:
-    """Make the states by cluster of all shards.
-
-    Args:
-        engine: Where shards are read.
-        shards: The rows.
-        asked: What the states are of.
-        folder: For files between tasks; None if workers see none.
-        listed: True if clusters must be listed.
-    """
+    """Make the states by cluster of all shards."""
     items = [Numbered(number, shard) for number, shard in enumerate(shards)]
     found = run(engine, asked.task("clusters", partial(_made, asked, folder)), items)
     filled = [pair for pair in zip(items, found, strict=True) if any(pair[1].entries)]

@@ -46,13 +46,7 @@ class Maker(Protocol):
 
 @dataclass(frozen=True)
 class OfStates:
-    """Makes states of metrics.
-
-    Attributes:
-        metrics: The metrics with their columns and weights.
-        keys: The group keys.
-        cluster: The cluster whose sums are kept apart.
-    """
+    """Makes states of metrics."""
 
     metrics: Sequence[AnyBound]
     keys: Keys

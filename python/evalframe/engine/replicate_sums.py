@@ -49,12 +49,7 @@ _NEW, _PLACE = ":new", ":place"
 
 
 class Columns(NamedTuple):
-    """What rows are weighted by: once, without some clusters, and all draws, in this order.
-
-    Attributes:
-        method: The bootstrap.
-        left_out: Groups of clusters that are left out: none or `GROUPS`.
-    """
+    """What rows are weighted by: once, without some clusters, and all draws, in this order."""
 
     method: Bootstrap
     left_out: int
@@ -109,7 +104,6 @@ class Pass:
         asked: What the states are of.
         whole: Keys of groups that have all their clusters, with the number `GROUP` of the group.
         part: Keys and clusters of the others, if there are any.
-        columns: All columns.
         first: The first column of the pass.
         stop: The end of its columns.
         folder: For results; None if they travel themselves.

@@ -175,7 +175,6 @@ class _Counted:
 
     Attributes:
         sizes: `GROUP`, `OWN`, perhaps the stratum, and `COUNT`.
-        left: `OWN` and `LEFT`.
     """
 
     sizes: pl.DataFrame

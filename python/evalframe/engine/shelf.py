@@ -39,13 +39,7 @@ _WORD = 16
 
 
 class Seen(NamedTuple):
-    """A file when its content was hashed.
-
-    Attributes:
-        size: Its bytes.
-        changed: Time of its last change in nanoseconds, 0 if unknown.
-        content: SHA-256 of its bytes.
-    """
+    """A file when its content was hashed."""
 
     size: int
     changed: int
@@ -72,12 +66,7 @@ class Kept(NamedTuple):
 
 @dataclass(frozen=True)
 class Shelf:
-    """The part of a folder for one definition.
-
-    Attributes:
-        folder: Where the files lie; all workers see it.
-        kind: The digest of the definition and of the program.
-    """
+    """The part of a folder for one definition."""
 
     folder: Path
     kind: str

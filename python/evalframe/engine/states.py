@@ -73,12 +73,7 @@ def state_on(
     keys: Keys,
     cluster: pl.Expr | None = None,
 ) -> pl.DataFrame:
-    """The state table of all rows, computed on an engine.
-
-    Raises:
-        TaskError: A shard cannot be read.
-        InputError: A file was changed meanwhile.
-    """
+    """The state table of all rows, computed on an engine."""
     shards.check_home(engine)
     batches = shards.batches(engine.check())
     in_files = len(batches) >= MANY and engine.scratch is not None

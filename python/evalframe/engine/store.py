@@ -309,7 +309,6 @@ class _Piece:
     """A shard of one file, or of some rows of a large one.
 
     Attributes:
-        shard: The shard.
         name: Its path, with its rows if it is not the whole file.
         known: The file as it was seen, if its size and time tell that it is the same.
     """

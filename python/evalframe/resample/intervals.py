@@ -96,7 +96,6 @@ class IntervalMethod:
     """From replicates to intervals and p-values.
 
     Attributes:
-        name: Its name.
         ends: Lower and upper end at a nominal level.
         p_value: Two-sided p-value that an estimate is 0: the level at which the interval begins to
             contain 0, as far as the replicates resolve it.

@@ -152,13 +152,7 @@ OF_METRIC = {
 
 
 def standard_error(aggregation: Aggregation, x: Array, n: int) -> float | None:
-    """The standard error as lm-evaluation-harness has it; None where it has none.
-
-    Args:
-        aggregation: The aggregation.
-        x: Numbers of each line.
-        n: Replicates of a bootstrap.
-    """
+    """The standard error as lm-evaluation-harness has it; None where it has none."""
     if aggregation.is_resampled:
         values = np.concatenate([*_replicates(aggregation, x, n)])
         return float(values.std(ddof=1))

@@ -40,12 +40,7 @@ _ROW, _COLUMN = ":row", ":column"
 
 
 class Formula(NamedTuple):
-    """Computation of a kind of test.
-
-    Attributes:
-        sums: Sums over the cells of a test.
-        statistics: Columns from these sums and the design.
-    """
+    """Computation of a kind of test."""
 
     sums: Mapping[str, pl.Expr]
     statistics: Mapping[str, pl.Expr]

@@ -80,7 +80,6 @@ class Rows(NamedTuple):
         table: `:test`, the keys of `by` under internal names, `:kind`, `:place`, `:category`,
             `:x`, `:y`, `:scale`, `:weight`, `:valid`, `:cluster`; lazy.
         design: The design, complete and numbered.
-        keys: The keys of `by`.
         tests: Key columns of tests.
     """
 

@@ -37,12 +37,7 @@ _NOISE = 2.0**-40
 
 
 class States:
-    """Sums over the participants of the tests of one kind; here their number in each cell.
-
-    Attributes:
-        cells: `:group`, `:place`, `:category`, sorted.
-        width: Numbers held per replicate.
-    """
+    """Sums over the participants of the tests of one kind; here their number in each cell."""
 
     def __init__(self, rows: pl.DataFrame, slots: int) -> None:
         self.cells = rows.select(_IN_CELL).unique().sort(_IN_CELL)

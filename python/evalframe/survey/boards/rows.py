@@ -58,7 +58,6 @@ class Rows:
     Attributes:
         frame: The used columns, with group keys under internal names and `score` null where it is
             NaN. If rows are marked by context, score and status of other amounts are null.
-        keys: The group keys.
         columns: Names of the used columns that the table has.
         caller: The function for messages; None if missing categories are not an error.
         every: The rows before they were marked by context, if they are.
