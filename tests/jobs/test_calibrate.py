@@ -49,8 +49,8 @@ def test_stated_confidence(call, runs):
     assert f"temperature {found['temperature']:.6g}" in shown
     assert "In sample, that is on the items it was trained on" in shown
     metrics = found["metrics"]
-    assert re.search(rf"NLL +{metrics['nll_before']:.4f} +{metrics['nll_after']:.4f}", shown)
-    assert re.search(rf"ECE +{metrics['ece_before']:.4f} +{metrics['ece_after']:.4f}", shown)
+    assert re.search(rf"NLL +{metrics['nll_before']:.3f} +{metrics['nll_after']:.3f}", shown)
+    assert re.search(rf"ECE +{metrics['ece_before']:.3f} +{metrics['ece_after']:.3f}", shown)
     assert call(*line, "-q").stdout == ""
 
 

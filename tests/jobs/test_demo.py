@@ -52,7 +52,7 @@ def test_each_table_has_a_question_a_reading_and_intervals(shown):
         assert question.endswith("?")
         assert ":" in reading
         assert part.count("95% intervals in brackets.") == 1
-        assert re.search(r"-?\d\.\d{4} \[-?\d\.\d{4}, -?\d\.\d{4}\]", part)
+        assert re.search(r"\d\.\d+ \[.?\d\.\d+, .?\d\.\d+\]", part)
     assert "README.md" in parts[-1]
 
 

@@ -1,3 +1,5 @@
+"""Files that jobs write: formats, provenance, and what is never lost."""
+
 import subprocess
 import sys
 
@@ -36,8 +38,8 @@ def test_markdown_is_for_readers(tmp_path):
     assert path.read_text().splitlines() == [
         "| metric | estimate |",
         "| ------ | -------: |",
-        "| aurc   |   0.1000 |",
-        "| augrc  |        - |",
+        "| aurc   |      0.1 |",
+        "| augrc  |        — |",
     ]
     write_result(TABLE, path, {"seed": 42}, readable=lambda: "other")
     assert path.read_text() == "other\n"

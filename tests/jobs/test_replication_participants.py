@@ -70,7 +70,7 @@ def test_tables_of_text(replication):
 def test_participants_are_drawn(replication):
     flags = [*FLAGS, "--bootstrap", "2", "--seed", "5", "--cluster", "participant"]
     text = replication("human.parquet", "-o", "tables", *flags)
-    assert "PAS [lower, upper]" in text
+    assert "intervals in brackets" in text
     assert "Resampled: participants of agents" in text
     found = {path.stem: pl.read_parquet(path) for path in Path("tables").iterdir()}
     resample = ef.Bootstrap(cluster="participant_id", n=2, seed=5)

@@ -39,7 +39,7 @@ def change(header):
 def test_a_check_prints_what_does_not_follow_and_fails(folder):
     result = CliRunner().invoke(cli, ["logs", "check", str(folder), "-o", str(folder / "checks")])
     assert result.exit_code == 1
-    (line,) = (line for line in result.output.splitlines() if "0.1250" in line)
+    (line,) = (line for line in result.output.splitlines() if "0.125 " in line)
     assert "b.eval" in line
     assert "c.eval" in result.output
     assert "8 published numbers of 2 logs: 7 follow from the rows, 1 do not, 0 are" in result.output

@@ -88,7 +88,7 @@ class Family:
         job: Type of its jobs, whose fields are the flags and the entries of job files.
         compute: Opens, validates and computes a job.
         check: Validates the records of a job and returns what was found, in words.
-        printed: Renders the main table: of it, its keys, notes, and options of `wide_table`.
+        printed: Renders the main table: of it, its keys, notes, and options of `written`.
         roles: Roles for which a job can name columns; of some families they depend on the job.
         tables: Names of all tables, which a folder as output gets.
         sample: Makes the files of its sample, of a seed and of these `sizes`.
@@ -143,13 +143,7 @@ class Family:
 
 @dataclass(frozen=True)
 class Verb:
-    """What jobs of a family do with records beside its main command.
-
-    Attributes:
-        job: Type of the jobs, whose field `verb` is the name.
-        compute: As of the family, and so are `tables`.
-        tables: Names of all tables.
-    """
+    """What jobs of a family do with records beside its main command."""
 
     job: type[TableJob]
     compute: Lazy[Callable[..., Outcome]]
@@ -190,6 +184,12 @@ class Place:
     workers: Workers | None = None
 
 
+class LeftOut(str):
+    """A note about what is not in the numbers, for which reports have a place of its own."""
+
+    __slots__ = ()
+
+
 @dataclass(frozen=True)
 class Outcome:
     """Result of a job.
@@ -204,7 +204,7 @@ class Outcome:
         metrics: The metrics, for the provenance.
         derived: Further entries of the provenance.
         shown: Further arguments of `printed`.
-        notes: Remarks printed below the numbers.
+        notes: Remarks printed below the numbers, of which some are `LeftOut`.
         told: Remarks about the engine; printed, but not kept in the provenance.
         warnings: What was requested and could not be done.
         beside: Writes further files.

@@ -26,7 +26,7 @@ from evalframe.core.errors import (
 )
 from evalframe.core.remote import location, path_of
 from evalframe.core.scan import File, check_once, find, open_files
-from evalframe.jobs.family import READERS
+from evalframe.jobs.family import READERS, LeftOut
 from evalframe.jobs.paths import refuse_documents, refuse_inputs
 from evalframe.jobs.rows import Rows, Spread
 
@@ -117,14 +117,7 @@ def _advice(missing: Sequence[str], roles: Collection[str]) -> str:
 
 @dataclass(frozen=True)
 class Opened:
-    """Records of a job.
-
-    Attributes:
-        rows: The records.
-        files: The files that they are from.
-        notes: Remarks on what was read, and what was not.
-        beside: Further tables from the same files.
-    """
+    """Records of a job."""
 
     rows: Rows
     files: Sequence[File]
@@ -242,7 +235,8 @@ def open_by(
         refuse_documents(path, items, folder)
     reasons = ", ".join(f"{count:,} {reason}" for reason, count in read.dropped.items())
     dropped = sum(read.dropped.values())
-    notes = [f"{dropped:,} of {len(files):,} {reader.what} do not count: {reasons}"] * bool(dropped)
+    without = f"{dropped:,} of {len(files):,} {reader.what} do not count: {reasons}"
+    notes = [LeftOut(without)] * bool(dropped)
     if not any(rows for _, rows in read.files):
         left_out = f". {notes[0]}" if notes else ""
         raise InputError(f"no record in these {len(files):,} {reader.what}{left_out}")

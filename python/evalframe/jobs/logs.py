@@ -74,10 +74,13 @@ def report(paths: tuple[str, ...], kind: str | None, output: str | None) -> None
 
 
 def _print(table: pl.DataFrame, shown: pl.DataFrame, output: str | None) -> None:
-    from evalframe.reporting.table import render
+    from polars import Float64, String, col
+
+    from evalframe.reporting.table import written
 
     if output is not None:
         with replacing(Path(output)) as partial:
             table.write_parquet(partial)
     if len(shown):
-        say(render(shown, width=terminal_width(), limit=None))
+        exact = col(Float64).round_sig_figs(9).cast(String)  # to be compared
+        say(written(shown.with_columns(exact), rows=None, width=terminal_width()))

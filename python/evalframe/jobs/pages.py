@@ -51,18 +51,12 @@ class _Record(TypedDict, total=False):
     records: dict[str, Any]
     inputs: list[dict[str, Any]]
     notes: list[str]
+    left_out: list[str]
 
 
 @dataclass(frozen=True)
 class Made:
-    """Tables that were made together.
-
-    Attributes:
-        name: Of the file or folder that they were read from.
-        tables: Tables by name, the main one first.
-        record: Their provenance.
-        job: The job in it; None if there is none that this version can read.
-    """
+    """Tables that were made together."""
 
     name: str
     tables: Mapping[str, pl.DataFrame]
@@ -96,9 +90,8 @@ class Made:
             if (name not in shown or kind_of(table) is OTHER)
             and not any(table is part.table for part in parts)
         ]
-        notes = self.record.get("notes", ())
-        without = [note for note in notes if "left out" in note or "missing" in note]
-        others = [note for note in notes if note not in without]
+        without = self.record.get("left_out", ())
+        others = [note for note in self.record.get("notes", ()) if note not in without]
         return replace(
             section,
             left_out=[*_rejected(self.record), *without, *section.left_out, *_unshown(apart)],

@@ -32,12 +32,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Workers:
-    """Who reads the records of a job.
-
-    Attributes:
-        engine: Has the workers.
-        store: Keeps the sums and the results of shards for the next run.
-    """
+    """Who reads the records of a job."""
 
     engine: Engine
     store: StateStore | None = None
@@ -45,11 +40,7 @@ class Workers:
 
 @dataclass(frozen=True)
 class Rows:
-    """Rows that this process reads.
-
-    Attributes:
-        table: The rows.
-    """
+    """Rows that this process reads."""
 
     table: pl.LazyFrame
 
@@ -209,12 +200,7 @@ class Spread(Rows):
 
 @dataclass(frozen=True)
 class _Prepared(Shard):
-    """A shard with the values of each step that are its own.
-
-    Attributes:
-        own: The values, for each step.
-        steps: The steps, where they travel with the shard.
-    """
+    """A shard with the values of each step that are its own."""
 
     own: Sequence[Sequence[object]] = ()
     steps: Sequence[Step] = ()

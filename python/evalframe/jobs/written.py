@@ -15,7 +15,8 @@ import polars as pl
 from evalframe.core.checksums import UNSEALED, seal
 from evalframe.core.errors import OutputError
 from evalframe.core.files import check_replaceable, replacing, replacing_all
-from evalframe.reporting.table import render
+from evalframe.jobs.family import LeftOut
+from evalframe.reporting.table import long_table
 
 if TYPE_CHECKING:
     from evalframe.jobs.family import Outcome
@@ -71,7 +72,7 @@ def write_result(
         if suffix == ".parquet":
             _write_parquet(frame, temporary, provenance)
         elif suffix == ".md":
-            text = readable() if readable else render(frame, markdown=True, limit=None)
+            text = readable() if readable else long_table(frame, markdown=True)
             temporary.write_text(text + "\n", encoding="utf-8")
         else:
             _WRITERS[suffix](frame, temporary)
@@ -138,6 +139,7 @@ def provenance(outcome: Outcome, *, digest: bool = False) -> dict[str, Any]:
         "records": outcome.validation.describe(),
         "inputs": outcome.inputs.describe(digest=digest or outcome.job.hash_inputs),
         "notes": [*outcome.notes],
+        "left_out": [note for note in outcome.notes if isinstance(note, LeftOut)],
         **outcome.derived,
     }
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from evalframe.core.choices import check_level
 from evalframe.core.errors import ParameterError
 from evalframe.core.frames import any_frame
 from evalframe.core.tables import lazy
@@ -14,14 +15,11 @@ from evalframe.core.typing import Frame
 from evalframe.reporting.names import MINUS, Measure, cell, cut, digits, p_value, visible
 from evalframe.reporting.paper import BEST, TIED, Column, Table
 from evalframe.reporting.results import Form, checked, form_of
-from evalframe.reporting.table import check_numbers
+from evalframe.reporting.table import ROWS
 from evalframe.reporting.verdict import verdict
 
 if TYPE_CHECKING:
     from evalframe.core.typing import Direction
-
-ROWS = 200
-"""Rows of a table at most."""
 
 _BETTER: dict[Direction, str] = {"minimize": "↓", "maximize": "↑", "none": ""}
 
@@ -63,7 +61,8 @@ def show(result: Frame, *, level: float | None = None, cluster: str | None = Non
         <BLANKLINE>
         Bold: best. selective risk: Mean loss of the predicted items.
     """
-    check_numbers(0, level)
+    if level is not None:
+        check_level(level)
     table = lazy(result).collect()
     form = form_of(table, "ef.show takes")
     if table.is_empty():

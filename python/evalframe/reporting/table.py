@@ -1,290 +1,220 @@
-"""A result table as text for a terminal or as Markdown for a document."""
+"""Tables for people of results that have several numbers in a row, such as rates or studies."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
-from typing import Any
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
 from evalframe.core.choices import check_level
-from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.core.typing import Frame
-from evalframe.reporting.names import p_value, visible
-from evalframe.reporting.paper import Column, as_markdown, as_text
+from evalframe.core.errors import MissingColumnsError
+from evalframe.reporting.names import cell, digits, p_value, visible
+from evalframe.reporting.paper import Column, Table, as_markdown, as_text
+
+ROWS = 200
+"""Rows of a table at most."""
+
+LINES = 60
+"""Rows of a table in a terminal at most; Markdown has all."""
+
+_ENDS = ("lower", "upper")
+_HEADS = {"p_adjusted": "adjusted p", "n_eff": "effective n"}
+"""Heads that do not follow from the names of columns."""
 
 _MISSING = ("n_missing", "n_missing_left", "n_missing_right")
 _DETAILS = (*_MISSING, "n_clusters", "drop_rate", "std_error")
-"""Columns that say nothing when all zero, and that make room, in this order, in narrow tables."""
-
-_LABELS = ("metric", "left", "right")
-_CENTRES = ("estimate", "delta")
-_ENDS = " [lower, upper]"
-_NULL = "-"
-_GAP = "..."
-_LARGE = 1e7
+"""Columns that say nothing when all zero."""
 
 
-def render(
-    result: Frame,
+def plain(
+    table: pl.DataFrame,
+    columns: Sequence[str] | Mapping[str, str] | None = None,
     *,
-    markdown: bool = False,
-    digits: int = 4,
+    keys: Sequence[str] = (),
+    ends_of: str | None = None,
     level: float | None = None,
-    width: int | None = None,
-    limit: int | None = 60,
-    notes: Sequence[str] = (),
-) -> str:
-    """Write the table of `evaluate` or `compare` for a reader.
-
-    An interval stands beside its estimate, a null is `-`, and a number too small for its digits
-    takes the general format. Columns that are null throughout are left out, as are standard error,
-    drop rate and counts of clusters and missing rows that are zero throughout. In text a group
-    key appears once, in Markdown on every row.
+    rows: int | None = ROWS,
+) -> Table:
+    """Columns of a table, each number with its interval; numbers without any value are left out.
 
     Args:
-        result: A result table: group keys, `metric`, then numbers. Rows keep their order.
-        markdown: A Markdown table instead of aligned text.
-        digits: Decimals of estimates.
-        level: The confidence level of the intervals, named beneath the table.
-        width: Characters per line; details are left out, and named beneath the table, until the
-            lines fit. Estimates and labels are never cut.
-        limit: Rows to show at most, the first and the last; all of them if None.
-        notes: Sentences to put beneath the table, after its own.
+        table: Any table.
+        columns: What is shown, as far as it is there, perhaps with heads; by default all columns.
+        keys: What tells rows apart; it stands first, as it is.
+        ends_of: The column whose interval is `lower` to `upper`; that of `x` is `x_lower`, too.
+        level: The confidence level of the intervals.
+        rows: How many of the first rows are shown at most; all if None.
 
-    Returns:
-        Lines without a final line end.
-
-    Raises:
-        ParameterError: `digits` below 0, `limit` below 2, or `level` not between 0 and 1.
-
-    Examples:
-        >>> rows = {"metric": ["coverage", "aurc"], "estimate": [0.75, None], "n": [1200, 0]}
-        >>> ends = {"lower": [0.5, None], "upper": [1.0, None]}
-        >>> print(render(pl.DataFrame({"model": ["a", "a"], **rows, **ends}), level=0.95))
-        model  metric    estimate [lower, upper]      n
-        -----  --------  -----------------------  -----
-        a      coverage  0.7500 [0.5000, 1.0000]  1,200
-               aurc           -                       0
-        <BLANKLINE>
-        95% intervals in brackets.
+    >>> rates = {"model": ["a"], "n": 1200, "rate": 0.5, "rate_lower": 0.47, "rate_upper": 0.53}
+    >>> print(plain(pl.DataFrame(rates)))
+    model      n                  rate
+    -----  -----  --------------------
+    a      1,200  0.500 [0.470, 0.530]
+    <BLANKLINE>
+    Intervals in brackets.
     """
-    check_numbers(digits, level)
-    if limit is not None and limit < 2:
-        raise ParameterError(f"limit is {limit}; choose 2 or more rows, or None for all.")
+    if level is not None:
+        check_level(level)
+    shown = table if rows is None else table.head(rows)
+    heads = columns if isinstance(columns, Mapping) else {}
+    ends = _ends(table.columns, ends_of)
+    taken = {end for pair in ends.values() for end in pair} | {*keys} | _empty(table, ends_of)
+    names = [name for name in columns or table.columns if name in table.columns]
+    cells = [_key(shown, name) for name in keys]
+    cells += [
+        _column(shown, name, ends.get(name), heads.get(name)) for name in names if name not in taken
+    ]
+    notes = []
+    if any("[" in value for column in cells if column.is_number for value in column.cells):
+        of_level = "Intervals" if level is None else f"{100 * level:g}% intervals"
+        notes.append(f"{of_level} in brackets.")
+    if len(shown) < len(table):
+        notes.append(f"The first {len(shown):,} of {len(table):,} rows.")
+    return Table(cells, notes if len(table) else ["No rows."])
 
-    table = result.lazy().collect()
-    keys = table.columns[: table.columns.index("metric")] if "metric" in table.columns else []
-    rows, gap = _ends(table.select(_informative(table, keys)), limit)
-    columns = _columns(rows, keys, digits)
-    if not markdown:
-        show_once([columns[key].cells for key in keys], gap)
-    if gap is not None:
-        for column in columns.values():
-            column.cells.insert(gap, _GAP)
 
-    more = ""
-    if gap is not None:
-        more = f"{table.height - rows.height:,} of {table.height:,} rows left out."
-    return _written(columns, _DETAILS, markdown, width, level, [more, *notes])
-
-
-def _written(
-    columns: dict[str, Column],
-    droppable: Iterable[str],
-    markdown: bool,
-    width: int | None,
-    level: float | None,
-    notes: Iterable[str],
+def written(
+    table: pl.DataFrame,
+    columns: Sequence[str] | Mapping[str, str] | None = None,
+    *,
+    keys: Sequence[str] = (),
+    ends_of: str | None = None,
+    level: float | None = None,
+    rows: int | None = LINES,
+    markdown: bool = False,
+    width: int | None = None,
+    notes: Sequence[str] = (),
 ) -> str:
-    """The columns that fit the width, without the first of the droppable ones, and notes."""
-    draw = as_markdown if markdown else as_text
-    lines = draw(columns.values())
-    heads = {name: column.title for name, column in columns.items()}
-    for name in droppable:
-        if width is not None and len(lines[1]) > width and name in columns:
-            del columns[name]
-            lines = draw(columns.values())
-    captions = []
-    if level is not None and any(column.title.endswith(_ENDS) for column in columns.values()):
-        captions.append(f"{100 * level:g}% intervals in brackets.")
-    if hidden := [head for name, head in heads.items() if name not in columns]:
-        captions.append(f"Not shown at {width} characters: {', '.join(hidden)}.")
-    if not any(column.cells for column in columns.values()):
-        captions.append("No rows.")
-    captions += filter(None, notes)
+    """The same as text, or as Markdown with all rows, with notes beneath it, each on a line.
+
+    Columns are left out from the right, and named, until lines have at most `width` characters.
+    Keys and the first column stay.
+    """
+    if missing := {*keys} - {*table.columns}:
+        raise MissingColumnsError.of("the table", missing, table.columns)
+    rows = None if markdown else rows
+    shown = plain(table, columns, keys=keys, ends_of=ends_of, level=level, rows=rows)
+    hidden: list[str] = []
+    while (
+        width is not None
+        and len(shown.columns) > len(keys) + 1
+        and len(as_text(shown.columns)[1]) > width
+    ):
+        *others, last = shown.columns
+        shown, hidden = replace(shown, columns=others), [last.title, *hidden]
+    told = [f"Not shown at {width} characters: {', '.join(hidden)}."] if hidden else []
+    lines = (as_markdown if markdown else as_text)(shown.columns)
+    captions = [*shown.notes, *told, *notes]
     return "\n".join([*lines, "", *captions] if captions else lines)
 
 
-def check_numbers(digits: int, level: float | None) -> None:
-    """Raise ParameterError for `digits` below 0, or if `level` is none."""
-    if digits < 0:
-        raise ParameterError(f"digits is {digits}; choose 0 or more.")
-    if level is not None:
-        check_level(level)
-
-
-def _informative(table: pl.DataFrame, keys: Sequence[str]) -> list[str]:
-    """The columns that say something; both ends of an interval, or neither."""
-    if table.is_empty():
-        return table.columns
-    empty = {
-        column.name
-        for column in table
-        if column.null_count() == table.height
-        or (column.name in _DETAILS and not (column != 0).any())
-    }
-    empty -= {*keys, *_LABELS, *_CENTRES}
-    if not {"lower", "upper"} <= empty:
-        empty -= {"lower", "upper"}
-    return [name for name in table.columns if name not in empty]
-
-
-def _ends(table: pl.DataFrame, limit: int | None) -> tuple[pl.DataFrame, int | None]:
-    """The first and last rows, `limit` together, and where the gap is; or all of them, no gap."""
-    if limit is None or table.height <= limit:
-        return table, None
-    first = (limit + 1) // 2
-    return pl.concat([table.head(first), table.tail(limit - first)]), first
-
-
-def _columns(rows: pl.DataFrame, keys: Sequence[str], digits: int) -> dict[str, Column]:
-    """Every column written out, the interval inside the column of its estimate."""
-    columns = {
-        column.name: label(column)
-        if column.name in (*keys, *_LABELS) or not column.dtype.is_numeric()
-        else numbers(column, digits)
-        for column in rows
-    }
-    centre = next((name for name in reversed(_CENTRES) if name in columns), None)
-    if centre and {"lower", "upper"} <= columns.keys():
-        ends = columns.pop("lower"), columns.pop("upper")
-        columns[centre] = with_interval(columns[centre], *ends)
-    return columns
-
-
-def label(column: pl.Series) -> Column:
-    """A column of names, each on one line and without hidden characters."""
-    cells = [_NULL if value is None else visible(value) for value in column]
-    return Column(column.name, cells)
-
-
-def numbers(column: pl.Series, digits: int) -> Column:
-    """A column of numbers: counts with separators, the rest with so many decimals."""
-    write: Callable[[Any], str]
-    if column.dtype.is_integer():
-        write = "{:,}".format
-    elif column.name in ("p_value", "p_adjusted"):
-        write = p_value
-    else:
-        write = partial(_number, digits=digits)
-    cells = [_NULL if value is None else write(value) for value in column]
-    return Column(column.name, cells, is_number=True)
-
-
-def _number(value: float, digits: int) -> str:
-    if value == 0:
-        return f"{0:.{digits}f}"
-    if 10**-digits <= abs(value) < _LARGE:
-        return f"{value:.{digits}f}"
-    if abs(value) < 1:
-        return f"{value:.{min(max(digits, 1), 2)}g}"  # short, so that its column stays narrow
-    return f"{value:.{max(digits, 1)}g}"
-
-
-def with_interval(centre: Column, lower: Column, upper: Column) -> Column:
-    """`0.1234 [0.1001, 0.1467]`, brackets beneath each other; one `-` where either is null."""
-    intervals = [
-        "" if low == high == _NULL or value == _NULL else f"[{low}, {high}]"
-        for value, low, high in zip(centre.cells, lower.cells, upper.cells, strict=True)
-    ]
-    values = centre._replace(title="").aligned()[1:]
-    brackets = Column("", intervals).aligned()[1:]
-    cells = [" ".join(cell) for cell in zip(values, brackets, strict=True)]
-    return Column(centre.title + _ENDS, cells, is_number=True)
-
-
-def show_once(keys: Sequence[list[str]], gap: int | None) -> None:
-    """Blank every key that, with those to its left, repeats the row above."""
-    rows = list(zip(*keys, strict=True))
-    for row in range(1, len(rows)):
-        for position, cells in enumerate(keys, start=1):
-            if row != gap and rows[row][:position] == rows[row - 1][:position]:
-                cells[row] = ""
-
-
-LINES = 60
-"""Rows of a table for a terminal at most; Markdown has all."""
-
-
-def wide_table(
-    result: Frame,
-    keys: Sequence[str],
-    shown: Mapping[str, str],
+def long_table(
+    result: pl.DataFrame,
     *,
-    markdown: bool = False,
-    digits: int = 4,
     level: float | None = None,
+    rows: int | None = LINES,
+    markdown: bool = False,
     width: int | None = None,
     notes: Sequence[str] = (),
 ) -> str:
-    """Write columns of a wide table for a reader, one line for each row.
+    """A result of `evaluate`, `compare` or `rank` as `written`, a row for each metric.
 
-    A column is followed by its interval where the table has it as `<column>_lower` and
-    `<column>_upper`. Columns that are null throughout are left out.
-
-    Args:
-        result: The table. Rows keep their order; text has the first `LINES` of them.
-        keys: What tells the rows apart; in text a key appears once.
-        shown: Columns to show, each with its head.
-        markdown: As for `render`, and so are `level` and `notes`.
-        digits: Decimals of fractions; counts have none, and percentages one, whose names end in
-            `_pct`.
-        level: The confidence level of the intervals.
-        width: Characters per line; columns are left out from the right, and named beneath the
-            table, until the lines fit. Keys and the first column stay.
-        notes: Sentences beneath the table.
-
-    Raises:
-        ParameterError: `digits` below 0, or `level` not between 0 and 1.
-
-    Examples:
-        >>> rates = pl.DataFrame({"model": ["a", "a"], "noise": [0.0, 0.8], "right": [0.9, 0.75]})
-        >>> rates = rates.with_columns(right_lower=0.7, right_upper=pl.col("right") + 0.05)
-        >>> print(wide_table(rates, ["model", "noise"], {"right": "right"}, digits=2, level=0.95))
-        model  noise  right [lower, upper]
-        -----  -----  --------------------
-        a        0.0     0.90 [0.70, 0.95]
-                 0.8     0.75 [0.70, 0.80]
-        <BLANKLINE>
-        95% intervals in brackets.
+    >>> estimates = {"estimate": [0.75, 0.0123], "lower": [0.5, 0.01], "upper": [1.0, 0.015]}
+    >>> print(long_table(pl.DataFrame({"metric": ["coverage", "aurc"], **estimates}), level=0.95))
+    metric                   estimate
+    --------  -----------------------
+    coverage        0.75 [0.50, 1.00]
+    aurc      0.0123 [0.0100, 0.0150]
+    <BLANKLINE>
+    95% intervals in brackets.
     """
-    check_numbers(digits, level)
-    table = result.lazy().collect()
-    if missing := {*keys, *shown} - {*table.columns}:
-        raise MissingColumnsError.of("the table", missing, table.columns)
-    rows, table = table, table if markdown else table.head(LINES)
-    columns = {f":{key}": _key(table[key]) for key in keys}
-    if not markdown:
-        show_once([column.cells for column in columns.values()], None)
-    filled = [name for name in shown if table[name].null_count() < table.height]
-    columns |= {name: _figures(table, name, shown[name], digits) for name in filled}
-    left_out = len(rows) - len(table)
-    more = f"{left_out:,} more rows are not shown; an output has them." if left_out else ""
-    return _written(columns, reversed(filled[1:]), markdown, width, level, [more, *notes])
+    columns = result.columns
+    until = [name for name in ("metric", "left", "right") if name in columns]
+    keys = columns[: columns.index(until[-1]) + 1] if until else []
+    centre = next((name for name in ("delta", "estimate") if name in columns), None)
+    return written(
+        result,
+        keys=keys,
+        ends_of=centre,
+        level=level,
+        rows=rows,
+        markdown=markdown,
+        width=width,
+        notes=notes,
+    )
 
 
-def _key(column: pl.Series) -> Column:
-    return label(column)._replace(is_number=column.dtype.is_numeric())
+def _ends(columns: Collection[str], ends_of: str | None) -> dict[str, tuple[str, str]]:
+    """The columns of the interval of each column that has one."""
+    pairs = {name: (f"{name}_{_ENDS[0]}", f"{name}_{_ENDS[1]}") for name in columns}
+    if ends_of is not None:
+        pairs[ends_of] = _ENDS
+    return {name: pair for name, pair in pairs.items() if {*pair} <= {*columns}}
 
 
-def _figures(table: pl.DataFrame, name: str, head: str, digits: int) -> Column:
-    if not table.schema[name].is_numeric():
-        return label(table[name].alias(head))
-    digits = min(digits, 1) if name.endswith("_pct") else digits
-    written = numbers(table[name].alias(head), digits)
-    ends = [f"{name}_lower", f"{name}_upper"]
-    if not {*ends} <= {*table.columns} or table[ends[0]].null_count() == table.height:
-        return written
-    return with_interval(written, *(numbers(table[end], digits) for end in ends))
+def _empty(table: pl.DataFrame, ends_of: str | None) -> set[str]:
+    """Numbers without any value, and details that are zero throughout."""
+    if table.is_empty():
+        return set()
+    return {
+        each.name
+        for each in table
+        if each.name != ends_of
+        and (each.dtype.is_numeric() or each.dtype == pl.Null)
+        and (each.null_count() == len(each) or (each.name in _DETAILS and not (each != 0).any()))
+    }
+
+
+def _key(table: pl.DataFrame, name: str) -> Column:
+    """A column of what tells rows apart: numbers as they are."""
+    values, is_number = table[name], table.schema[name].is_numeric()
+    numbers = [None if value is None else float(value) for value in values] if is_number else []
+    texts = ["—" if value is None else visible(value) for value in values]
+    return Column(visible(name), texts, is_number=is_number, values=numbers)
+
+
+def _column(
+    table: pl.DataFrame, name: str, ends: tuple[str, str] | None, head: str | None
+) -> Column:
+    """A column of texts, counts, p-values or numbers."""
+    values, dtype = table[name], table.schema[name]
+    head = head or _HEADS.get(name) or visible(name.removeprefix("n_").replace("_", " "))
+    if dtype == pl.Boolean:
+        return Column(head, [{True: "yes", False: "no"}.get(value, "—") for value in values])
+    if not dtype.is_numeric():
+        return Column(head, ["—" if value is None else visible(value) for value in values])
+    numbers = [None if value is None else float(value) for value in values]
+    if dtype.is_integer():
+        texts = ["—" if value is None else f"{value:,}" for value in values]
+    elif name.startswith("p_"):
+        texts = [*map(p_value, numbers)]
+    else:
+        texts = _floats(table, name, ends)
+    return Column(head, texts, is_number=True, values=numbers)
+
+
+def _floats(table: pl.DataFrame, name: str, ends: tuple[str, str] | None) -> list[str]:
+    """Numbers with as many digits as their intervals, or their spread, need; of each metric."""
+    value, none = table[name].cast(pl.Float64), pl.Series([None] * len(table), dtype=pl.Float64)
+    lower, upper = (none, none) if ends is None else (table[end] for end in ends)
+    metrics = table["metric"] if "metric" in table.columns else pl.Series([""] * len(table))
+    half = (upper - lower) / 2
+    decimals = {
+        metric: _decimals(value.filter(metrics == metric), half.filter(metrics == metric))
+        for metric in metrics.unique()
+    }
+    rows = zip(value, lower, upper, [decimals[each] for each in metrics], strict=True)
+    return [cell(*row) for row in rows]
+
+
+def _decimals(values: pl.Series, half_widths: pl.Series) -> int:
+    """As many as intervals need; without any no more than the numbers have."""
+    known = [abs(each) for each in values if each is not None and math.isfinite(each)]
+    spread = max(known, default=0.0) - min(known, default=0.0) or max(known, default=0.0)
+    decimals = digits(half_widths.to_list(), spread)
+    if half_widths.count():
+        return decimals
+    ends = [f"{each:.6f}".rstrip("0").partition(".")[2] for each in known]
+    return min(decimals, max([1, *map(len, ends)]))

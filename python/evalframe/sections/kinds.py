@@ -14,8 +14,8 @@ from evalframe.plot.frames import keys_before
 from evalframe.reporting.names import number, visible
 from evalframe.reporting.results import form_of
 from evalframe.reporting.showing import left_out, show
+from evalframe.reporting.table import plain
 from evalframe.reporting.verdict import too_few_draws, verdict
-from evalframe.sections.plain import plain
 
 if TYPE_CHECKING:
     from evalframe.plot.theme import Chart
@@ -47,6 +47,15 @@ class Given(NamedTuple):
 
 
 Drawing: TypeAlias = "Callable[[Given], Chart | None]"
+Tables: TypeAlias = "Callable[[Given], Sequence[Table]]"
+
+
+def _of(*columns: str) -> Tables:
+    """Makes one table of these columns, or of all."""
+    return lambda given: [plain(given.table, columns or None)]
+
+
+_ALL_COLUMNS = _of()
 
 
 @dataclass(frozen=True)
@@ -58,9 +67,7 @@ class Kind:
         columns: Columns that tell it.
         made_by: The functions that make it, whose documentation says how.
         charts: What draws it, each metric by itself; None if there is nothing to draw.
-        shown: Columns of its table, by default all.
-        ends_of: The column whose interval is `lower` to `upper`.
-        tables: Makes its tables, the main one first, if columns are not enough.
+        tables: Makes its tables, the main one first.
         verdict: What it says, if its tables do not.
     """
 
@@ -68,18 +75,12 @@ class Kind:
     columns: tuple[str, ...]
     made_by: tuple[str, ...] = ()
     charts: tuple[Drawing, ...] = ()
-    shown: tuple[str, ...] | None = None
-    ends_of: str | None = None
-    tables: Callable[[Given], Sequence[Table]] | None = None
+    tables: Tables = _ALL_COLUMNS
     verdict: Callable[[Given], str] | None = None
 
     def written(self, given: Given) -> Sequence[Table]:
         """Its tables, under its title."""
-        if self.tables is None:
-            made: Sequence[Table] = [plain(given.table, self.shown, ends_of=self.ends_of)]
-        else:
-            made = self.tables(given)
-        apart = left_out(given.table)
+        made, apart = self.tables(given), left_out(given.table)
         notes = [[note for note in table.notes if note not in apart] for table in made]
         return [
             replace(table, notes=[f"{self.title}.", *others])
@@ -262,37 +263,25 @@ KINDS = (
         ("metric", "left", "right", "delta", "detectable"),
         ("compare",),
         (_pairs, _forest),
-        tables=_shown,
+        _shown,
     ),
-    Kind(
-        "Differences",
-        ("metric", "left", "right", "delta"),
-        (),
-        (_pairs, _forest),
-        tables=_shown,
-    ),
+    Kind("Differences", ("metric", "left", "right", "delta"), (), (_pairs, _forest), _shown),
     Kind(
         "Models by score",
         ("rank", "model", "score", "gap"),
         ("survey.leaderboard",),
         (_forest, _ranks),
-        tables=_shown,
+        _shown,
     ),
     Kind(
         "Models by agreement with humans",
         ("rank", "pas"),
         ("replication.model_scores",),
         (_forest, _ranks),
-        tables=_shown,
+        _shown,
     ),
-    Kind(
-        "Ranks",
-        ("metric", "rank", "estimate"),
-        ("rank",),
-        (_forest, _ranks),
-        tables=_shown,
-    ),
-    Kind("Estimates", ("metric", "estimate"), (), (_forest,), tables=_shown),
+    Kind("Ranks", ("metric", "rank", "estimate"), ("rank",), (_forest, _ranks), _shown),
+    Kind("Estimates", ("metric", "estimate"), (), (_forest,), _shown),
     Kind(
         "Risk and coverage",
         ("coverage", "selective_risk"),
@@ -326,21 +315,21 @@ KINDS = (
         ("model", "segment_id", "category", "score"),
         ("survey.segment_scores",),
         (_segments,),
-        ("model", "round", "segment_id", "score", "n_items", "parse_rate"),
+        _of("model", "round", "segment_id", "score", "n_items", "parse_rate"),
     ),
     Kind(
         "Gaps between segments",
         ("model", "category", "gap", "best_segment"),
         ("survey.disparity",),
         (),
-        ("model", "round", "category", "gap", "best_segment", "worst_segment", "concern"),
+        _of("model", "round", "category", "gap", "best_segment", "worst_segment", "concern"),
     ),
     Kind(
         "Effects of tests",
         ("effect_d_human", "effect_d_agent", "pas"),
         ("replication.with_evidence",),
         (_effects,),
-        (
+        _of(
             *("model", "study_id", "finding_id", "test_id", "test_type"),
             *("pas", "effect_d_human", "effect_d_agent", "n_eff"),
         ),
@@ -350,20 +339,20 @@ KINDS = (
         ("left", "right", "delta", "n_shared", "p_adjusted"),
         ("survey.sign_flip_test",),
         (_score_pairs,),
-        ("left", "right", "delta", "p_value", "p_adjusted", "n_shared"),
+        _of("left", "right", "delta", "p_value", "p_adjusted", "n_shared"),
     ),
     Kind(
         "Concordance of effects",
         ("ecs", "slope", "intercept"),
         ("replication.ecs",),
-        shown=("model", "ecs", "slope", "intercept", "n_tests", "n_missing"),
+        tables=_of("model", "ecs", "slope", "intercept", "n_tests", "n_missing"),
     ),
     Kind(
         "Studies",
         ("study_id", "pas", "n_findings"),
         ("replication.study_scores",),
         (lambda given: plot.studies(given.table),),
-        ("model", "study_id", "domain", "pas", "ecs", "n_tests"),
+        _of("model", "study_id", "domain", "pas", "ecs", "n_tests"),
     ),
     Kind(
         "Answers and predictions",

@@ -16,6 +16,7 @@ from evalframe.core.errors import OutputError, ParameterError
 from evalframe.core.files import check_replaceable, replacing
 from evalframe.core.rows import columns_read
 from evalframe.core.scan import reading
+from evalframe.jobs.family import LeftOut
 from evalframe.jobs.items.records import Records, of_items, records_of
 from evalframe.jobs.items.run import printed
 from evalframe.ranking import best_end
@@ -134,11 +135,11 @@ def _unshared(job: CompareJob, records: Records, result: pl.DataFrame) -> list[s
     worst = pairs.with_columns(alone=alone).sort("alone", descending=True).row(0, named=True)
     if worst["alone"] <= 0:
         return []
-    return [
+    note = (
         f"Items that only one of two systems has are left out: of {worst['left']} and "
         f"{worst['right']} {worst['alone']:,}, and {worst['n_clusters']:,} remain"
-        + ("; no pair loses more." if len(pairs) > 1 else ".")
-    ]
+    )
+    return [LeftOut(note + ("; no pair loses more." if len(pairs) > 1 else "."))]
 
 
 def _pair(records: Records) -> list[str]:

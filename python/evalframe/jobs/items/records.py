@@ -22,7 +22,7 @@ from evalframe.core.metric import Bound, MetricExpr, make, registered
 from evalframe.core.per import leaves_of
 from evalframe.core.rows import columns_read
 from evalframe.core.scan import reading
-from evalframe.jobs.family import Outcome, Place, drawn_by
+from evalframe.jobs.family import LeftOut, Outcome, Place, drawn_by
 from evalframe.jobs.inputs import Opened, check_found, open_records
 from evalframe.jobs.items import KEYS, SAMPLE, SCORE_NAME, SCORER, TASK, RecordsJob
 from evalframe.jobs.metrics import Call, Reading, is_known
@@ -87,7 +87,7 @@ class Records:
         parts = self.rows.collect(partial(_gaps, system, gaps))
         counts = parts.group_by(system).sum().filter(pl.col("gaps") > 0).sort(system)
         for name, count, total in counts.rows():
-            yield f"{name}: {count:,} of {total:,} rows have no value and are left out."
+            yield LeftOut(f"{name}: {count:,} of {total:,} rows have no value and are left out.")
 
     def resample(self, job: RecordsJob) -> ef.Bootstrap | None:
         """The resampling that a job asks for."""

@@ -20,7 +20,7 @@ from evalframe.jobs.inputs import Opened
 from evalframe.jobs.items.records import records_of
 from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.rows import Rows
-from evalframe.reporting.table import LINES, render
+from evalframe.reporting.table import long_table
 from evalframe.reporting.verdict import verdict
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ def printed(
     """The main table, below what tests say of it, one row for each group; of a state its size."""
     if is_state:
         return "\n".join([f"a state of {result.height:,} rows", *style["notes"]])
-    table = partial(render, markdown=markdown, limit=None if markdown else LINES)
+    table = partial(long_table, markdown=markdown)
     is_tested = "rank" in result.columns or "delta" in result.columns
     parts = [verdict(result, cluster=cluster) if is_tested else "", table(result, **style)]
     if disagreements is not None:

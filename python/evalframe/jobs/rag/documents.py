@@ -17,7 +17,7 @@ from evalframe.jobs.rows import Rows
 from evalframe.jobs.written import check_output
 from evalframe.rag.documents.prompting import check_prompt_file, prompts, write_prompts
 from evalframe.rag.documents.selecting import select_documents
-from evalframe.reporting.table import wide_table
+from evalframe.reporting.table import written
 
 if TYPE_CHECKING:
     from evalframe.jobs.rag import Documents
@@ -82,11 +82,7 @@ def _summary(prompts: pl.DataFrame) -> str:
         )
         .sort(_KEYS)
     )
-    heads = {
-        "questions": "questions",
-        "documents": "documents each",
-        "noise": "share of noise",
-    }
+    heads = {"questions": "", "documents": "documents each", "noise": "share of noise"}
     if table["without"].sum():
-        heads |= {"without": "without", "because": "because"}
-    return wide_table(table, _KEYS, heads, digits=2)
+        heads |= {"without": "", "because": ""}
+    return written(table, heads, keys=_KEYS)

@@ -16,6 +16,7 @@ import evalframe as ef
 from evalframe.core.choices import FlatAnswers
 from evalframe.core.errors import InputError, UnknownNameError
 from evalframe.core.scan import reading
+from evalframe.jobs.family import LeftOut
 from evalframe.jobs.inputs import Opened, check_found, has_logs, open_records, open_tables
 from evalframe.jobs.rows import Rows
 from evalframe.rag.answers import (
@@ -122,7 +123,7 @@ def _unanswered(job: RagJob, table: pl.LazyFrame) -> list[str]:
     so = "count as wrong" if job.dropped == "wrong" else "are left out as dropped"
     why = f" ({never:,} could not be asked)" if never else ""
     note = f"{count:,} of {total:,} prompts{each} have no response{why}, and {so}."
-    return [note] if count else []
+    return [note if job.dropped == "wrong" else LeftOut(note)] if count else []
 
 
 def with_answers(

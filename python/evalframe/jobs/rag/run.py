@@ -23,7 +23,7 @@ from evalframe.jobs.rag import KEYS, LEVEL, RagJob
 from evalframe.jobs.rag.inputs import language_of, notes_of, open_responses
 from evalframe.rag.abilities import ABILITIES, ability
 from evalframe.rag.contract import responses_contract
-from evalframe.reporting.table import wide_table
+from evalframe.reporting.table import written
 
 if TYPE_CHECKING:
     from evalframe.jobs.inputs import Opened
@@ -204,10 +204,10 @@ def printed_rates(
         if len(rows) or (name is None and not len(rates_by_ability)):
             counts = {key: head for key, head in _COUNTS.items() if key == "n" or rows[key].sum()}
             constant = [key for key in _SETTINGS if key in keys and rows[key].n_unique() == 1]
-            text = wide_table(
+            text = written(
                 rows,
-                [key for key in keys if key not in constant],
                 counts | _SHOWN.get(str(name), _ALL),
+                keys=[key for key in keys if key not in constant],
                 markdown=markdown,
                 **style,
                 notes=[f"In all rows {key} is {rows[key][0]}." for key in constant],

@@ -47,15 +47,7 @@ Drawn: TypeAlias = "Callable[[pl.DataFrame, EcsLevel], pl.DataFrame]"
 
 @dataclass(frozen=True)
 class Scores:
-    """The tables of a job. Tables that others need are computed once.
-
-    Attributes:
-        tests: The tests, with PAS and effects.
-        by: Columns that identify the model.
-        job: The job.
-        resample: The bootstrap, if intervals are requested.
-        drawn: Computes scores of a level by drawing participants, if these are drawn.
-    """
+    """The tables of a job. Tables that others need are computed once."""
 
     tests: pl.DataFrame
     by: Sequence[str]

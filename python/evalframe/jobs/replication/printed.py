@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from evalframe.jobs.family import LeftOut
 from evalframe.jobs.replication.inputs import implementation_of
 from evalframe.replication.agreement.alignment import AGENT, HUMAN
 from evalframe.replication.agreement.directions import CONFLICT
 from evalframe.replication.agreement.scored_tests import FINDING_RULES, STUDY_RULES, TWO_WAY
 from evalframe.replication.effects.types import SIDES
-from evalframe.reporting.table import wide_table
+from evalframe.reporting.table import written
 from evalframe.reporting.verdict import verdict
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def printed_models(
         and (name not in _ONLY_IF_ANY or (models[name].fill_null(0) > 0).any())
     }
     said = verdict(models, cluster=cluster) if "tied_with_best" in models.columns else ""
-    text = wide_table(models, [*(["rank"] if by else []), *by], columns, notes=notes, **style)
+    text = written(models, columns, keys=[*(["rank"] if by else []), *by], notes=notes, **style)
     return f"{said}\n\n{text}" if said else text
 
 
@@ -120,7 +121,7 @@ def _without_data(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
         of_all = scores.findings().select(*scores.by, "study_id").n_unique()
         by_chance = implementation_of(scores.job).settings.missing == "chance"
         fate = "count as 0.5" if by_chance else "are left out; --missing chance counts them as 0.5"
-        yield (
+        yield (str if by_chance else LeftOut)(
             f"Without a usable test: {findings:,} of {len(scores.findings()):,} findings"
             + (f", and with them {studies:,} of {of_all:,} studies" if studies else "")
             + f", which {fate}."
@@ -143,9 +144,10 @@ def _gaps(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
     yield from _sizes(tests)
     without = min(missing, tests["pas"].fill_nan(None).null_count())
     if without:
-        yield f"Missing: tests without a PAS, which are left out: {without:,} of {len(tests):,}."
+        count = f"{without:,} of {len(tests):,}"
+        yield LeftOut(f"Missing: tests without a PAS, which are left out: {count}.")
     if impossible := missing - without:
-        yield (
+        yield LeftOut(
             "Impossible: tests with a weight or n_eff that is infinite or negative, or a PAS "
             f"outside [0, 1], which are left out: {impossible:,} of {len(tests):,}."
         )
@@ -158,7 +160,7 @@ def _gaps(scores: Scores, models: pl.DataFrame) -> Iterator[str]:
             for row in lacking.tail(_LISTED).reverse().select(*scores.by, "n_absent").rows()
         ]
         more = len(lacking) - len(names)
-        yield (
+        yield LeftOut(
             f"Absent: tests that others have, and these lack: {'; '.join(names)}"
             + (f"; and {more:,} more" if more > 0 else "")
             + ". Each is scored on those that it has."
@@ -191,7 +193,7 @@ def notes_of_absent(absent: pl.DataFrame) -> list[str]:
     if absent.is_empty():
         return []
     keys = [name for name in absent.columns if absent[name].count()]
-    table = wide_table(absent.head(_ABSENT), keys, {})
+    table = written(absent.head(_ABSENT), keys)
     more = len(absent) - _ABSENT
     lines = [f"{len(absent):,} tests that some have and others lack:", "", table]
     return [*lines, f"and {more:,} more"] if more > 0 else lines

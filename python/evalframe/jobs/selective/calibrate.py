@@ -17,9 +17,7 @@ from evalframe.core.scan import reading
 from evalframe.jobs.inputs import check_columns, check_found, naming_columns, open_by, open_items
 from evalframe.jobs.selective.from_run import check_files
 from evalframe.jobs.selective.records import CORRECT
-from evalframe.reporting.paper import Column as Shown
-from evalframe.reporting.paper import as_text
-from evalframe.reporting.table import numbers
+from evalframe.reporting.table import written
 from evalframe.selective.calibration_error import expected_calibration_error
 from evalframe.selective.calibrators import trainer
 from evalframe.selective.calibrators import training as sound_features
@@ -94,7 +92,7 @@ def _summary(artifact: Mapping[str, Any], scores: _Scores, path: str) -> str:
         *_parameters(artifact),
     ]
     parts = ["\n".join(lines), "In sample, that is on the items it was trained on:"]
-    parts.append("\n".join(_table(artifact, scores)))
+    parts.append(_table(artifact, scores))
     if crossed := artifact.get("cross_validated_metrics"):
         named = ", ".join(
             f"{_SHOWN.get(name, name.upper())} {value:.4f}"
@@ -237,7 +235,7 @@ def _parameters(artifact: Mapping[str, Any]) -> list[str]:
     return [f"{model['link']} of {model['intercept']:.4g}, and per standard deviation {named}"]
 
 
-def _table(artifact: Mapping[str, Any], of_training: _Scores) -> list[str]:
+def _table(artifact: Mapping[str, Any], of_training: _Scores) -> str:
     """Scores before and after, a line for each."""
     scores = {(n, when): of_training.get(f"{n}_{when}") for n in _SCORES for when in _WHEN}
     others = artifact.get("validation_metrics", {})
@@ -247,9 +245,6 @@ def _table(artifact: Mapping[str, Any], of_training: _Scores) -> list[str]:
         for name in dict.fromkeys(name for name, _ in scores)
         if any(scores.get((name, when)) is not None for when in _WHEN)
     ]
-    columns = {"": Shown("", [_SHOWN.get(name, name.upper()) for name in names])}
-    for when in _WHEN:
-        values = pl.Series(when, [scores.get((name, when)) for name in names], dtype=pl.Float64)
-        if values.null_count() < len(values):
-            columns[when] = numbers(values, 4)
-    return as_text(columns.values())
+    values = {when: [scores.get((name, when)) for name in names] for when in _WHEN}
+    heads = {"": [_SHOWN.get(name, name.upper()) for name in names]}
+    return written(pl.DataFrame(heads | values), keys=[""])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 import evalframe as ef
+from evalframe.jobs.family import LeftOut
 from evalframe.jobs.selective.records import CORRECT, LOSS
 
 if TYPE_CHECKING:
@@ -73,15 +74,15 @@ def notes_of(job: SelectiveJob, items: Mapping[str, pl.DataFrame]) -> Iterator[s
         yield f"Bands of curves and of reliability are from {DRAWS:,} resamples."
     is_known = all(CORRECT in each.columns for each in items.values())
     if not is_known:
-        yield "Reliability is left out: nothing says which predictions are correct."
+        yield LeftOut("Reliability is left out: nothing says which predictions are correct.")
     for confidence in job.confidence:
         table = items[confidence]
         of = f" ({confidence})" if len(job.confidence) > 1 else ""
         if abstained := table[LOSS].null_count():
             count = f"{abstained:,} of {len(table):,} items"
-            yield f"Abstentions have no risk: {count} are left out of it{of}."
+            yield LeftOut(f"Abstentions have no risk: {count} are left out of it{of}.")
         if is_known and not table.select(_is_probability(confidence)).item():
-            yield f"Reliability is left out: {confidence} is no probability from 0 to 1."
+            yield LeftOut(f"Reliability is left out: {confidence} is no probability from 0 to 1.")
 
 
 def _is_probability(confidence: str) -> pl.Expr:

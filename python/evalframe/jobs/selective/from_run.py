@@ -26,7 +26,7 @@ from evalframe.jobs.paths import refuse_inputs
 from evalframe.jobs.selective import FAMILY, Runs
 from evalframe.jobs.selective.run import printed_metrics
 from evalframe.jobs.written import check_output, versions, write_result
-from evalframe.reporting.table import render
+from evalframe.reporting.table import long_table
 
 if TYPE_CHECKING:
     from evalframe.compat.ai_psychiatrist import Run, RunEvaluation, RunSettings
@@ -150,7 +150,7 @@ def printed_run(
     ]
     if evaluation.deltas is not None:
         deltas = evaluation.deltas.select(*_DELTA, pl.col("n_clusters").alias("participants"))
-        table = render(deltas, markdown=markdown, level=level, width=width, limit=None)
+        table = long_table(deltas, rows=None, markdown=markdown, level=level, width=width)
         parts += ["Input 1 minus input 0, of the same participants:", table]
     return "\n\n".join(parts)
 

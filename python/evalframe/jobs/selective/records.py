@@ -169,7 +169,6 @@ class Records:
     """The rows that are valid for each confidence.
 
     Attributes:
-        confidence: The confidences.
         common: What all columns break; with a quarantine, all but the confidences.
         accepted: The rows that serve each confidence.
         own: With a quarantine, what each confidence breaks, of the rows that remain.

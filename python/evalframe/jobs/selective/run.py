@@ -34,7 +34,7 @@ from evalframe.jobs.selective.metrics import (
     resolve,
 )
 from evalframe.jobs.selective.records import CORRECT, LOSS, Chosen, Records, check_records, choose
-from evalframe.reporting.table import wide_table
+from evalframe.reporting.table import written
 from evalframe.selective.calibration_error import TO_UNIT
 from evalframe.selective.calibrators.maps import Fitted, Temperature
 from evalframe.selective.calibrators.saved import read_calibration
@@ -308,7 +308,7 @@ def printed_metrics(
         sentences.insert(0, f"Also in the result: {_families(others)}.")
     if metrics is None and (forms := [_HEADS[name] for name in _FORMS if name in selected]):
         sentences.insert(0, f"Of AURC: {', '.join(forms)}.")
-    return wide_table(table, keys, counts | heads, notes=sentences, **style)
+    return written(table, counts | heads, keys=keys, notes=sentences, **style)
 
 
 def _on_units(result: pl.DataFrame, metrics: Sequence[str]) -> list[str]:

@@ -26,7 +26,7 @@ from evalframe.jobs.survey.surveys import (
     read_table,
 )
 from evalframe.jobs.written import check_holds, check_output, versions, write_result
-from evalframe.reporting.table import wide_table
+from evalframe.reporting.table import written
 from evalframe.survey.baselines import MODELS
 from evalframe.survey.surveys.tables import Survey
 
@@ -72,9 +72,9 @@ def run_baselines(flags: Baselines) -> str:
         record = {**versions(), "baselines": kinds, **settings, "inputs": inputs}
         write_result(rows if opened.has_rounds else rows.drop("round"), output, record)
     level = 0.95 if "pairs_lower" in means.columns else None
-    table = wide_table(means, ["model", "round"], _MEANS, width=terminal_width(), level=level)
-    written = f" in {flags.output}" if flags.output else ""
-    return "\n".join([f"{table}\n\n{len(rows):,} scores{written}", *notes])
+    table = written(means, _MEANS, keys=["model", "round"], width=terminal_width(), level=level)
+    place = f" in {flags.output}" if flags.output else ""
+    return "\n".join([f"{table}\n\n{len(rows):,} scores{place}", *notes])
 
 
 def _check_written(path: Path, *inputs: Sequence[str] | str | None) -> None:
@@ -201,7 +201,7 @@ def run_prompts(flags: Prompts) -> str:
     line = f"{count:,} prompts of {len(configurations):,} configurations in {flags.output}"
     if over := len(table.filter(pl.col("n_tokens") > flags.token_budget)):
         line += f"; {over:,} of them exceed the token budget"
-    shown = wide_table(_counted(table), ["round"], _PROMPTS, digits=1, width=terminal_width())
+    shown = written(_counted(table), _PROMPTS, keys=["round"], width=terminal_width())
     return "\n".join([f"{shown}\n\n{line}", *opened.notes])
 
 

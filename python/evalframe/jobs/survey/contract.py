@@ -39,7 +39,6 @@ class Truth:
     """The distributions of a survey, by the keys that predictions share with it.
 
     Attributes:
-        survey: The survey.
         distributions: One row per question and segment, the segment by its present name.
         rounds: The round, if predictions and survey have it.
         added: The round, if only the survey has it.

@@ -15,6 +15,7 @@ import polars as pl
 import evalframe as ef
 from evalframe.core.errors import InputError, MissingColumnsError, ParameterError
 from evalframe.core.scan import find, reading
+from evalframe.jobs.family import LeftOut
 from evalframe.jobs.inputs import Columns, Opened, check_found, has_logs, open_records, open_tables
 from evalframe.jobs.paths import refuse_documents, refuse_inputs
 from evalframe.jobs.rows import Rows
@@ -182,7 +183,8 @@ def _answered(
     silent = prompt.filter(pl.col("response").is_null()).n_unique()
     count, total = table.select(silent, prompt.n_unique().alias("total")).collect().row(0)
     if count:
-        notes.append(f"{count:,} of {total:,} prompts, counted for each model, have no response")
+        without = f"{count:,} of {total:,} prompts, counted for each model, have no response"
+        notes.append(LeftOut(without))
     return table, notes
 
 

@@ -14,7 +14,8 @@ from evalframe.compat import dtef
 from evalframe.core.choices import BaselineKind
 from evalframe.core.errors import ParameterError
 from evalframe.jobs.survey import METRIC, USUAL, SurveyJob
-from evalframe.reporting.table import numbers, wide_table
+from evalframe.reporting.names import number
+from evalframe.reporting.table import written
 from evalframe.reporting.verdict import verdict
 from evalframe.survey.baselines import MODELS
 
@@ -277,17 +278,15 @@ def printed_leaderboard(
         {"lower": "score_lower", "upper": "score_upper"}, strict=False
     )
     if "tied_with_best" in table.columns:
-        tied = pl.when("tied_with_best").then(pl.lit("yes")).otherwise(pl.lit(""))
-        table = table.with_columns(tied.alias("tied_with_best"))
         notes = ["Tied: with the best, as far as the resamples tell.", *notes]
-    shown = {name: head for name, head in _SHOWN.items() if name in table.columns}
-    text = wide_table(table, [*by, "rank", "model"], shown, notes=notes, **style)
+    text = written(table, _SHOWN, keys=[*by, "rank", "model"], notes=notes, **style)
     return f"{said}\n\n{text}" if said else text
 
 
 def _end(overall: pl.DataFrame, end: str, rounds: Sequence[str]) -> pl.Series:
     """A segment with its score, and its round if there are several."""
-    score = pl.Series(numbers(overall[f"{end}_score"], _DIGITS).cells, dtype=pl.String)
+    texts = [number(score, _DIGITS) for score in overall[f"{end}_score"]]
+    score = pl.Series(texts, dtype=pl.String)
     names = [f"{end}_{name}" for name in (*rounds, "segment")]
     return overall.select(
         pl.concat_str(*names, pl.lit(score), separator=" ").alias(end)

@@ -13,7 +13,7 @@ from evalframe.compat import dtef
 from evalframe.core.contract import Contract, validate
 from evalframe.core.errors import OutputError, ParameterError
 from evalframe.core.scan import reading
-from evalframe.jobs.family import Outcome, Place, drawn_by
+from evalframe.jobs.family import LeftOut, Outcome, Place, drawn_by
 from evalframe.jobs.survey import METRIC, RUNS, SurveyJob
 from evalframe.jobs.survey.contract import Truth, contract_of
 from evalframe.jobs.survey.inputs import Predictions, open_predictions
@@ -153,7 +153,8 @@ def _notes(
     metric = "the scores of the table" if stored else job.metric or METRIC
     notes = [f"Score: {metric}; {_ALIKE[job.weighting]}."]
     if failed := models["score"].null_count():
-        notes.append(f"{failed:,} of {len(models):,} items have no score and are left out.")
+        without = f"{failed:,} of {len(models):,} items have no score and are left out."
+        notes.append(LeftOut(without))
     notes += _of_context(job, models, board)
     if whole and job.rules == "documented":
         notes += _of_categories(models, opened.attributes)
@@ -162,7 +163,10 @@ def _notes(
     if stored and added_kinds(job, models, truth):
         notes.append(f"Baselines are scored by {METRIC}.")
     messages = [*opened.notes, *([] if opened.survey is None else opened.survey.notes)]
-    return [*notes, *(f"{note[:1].upper()}{note[1:]}." for note in dict.fromkeys(messages))]
+    return [
+        *notes,
+        *(type(note)(f"{note[:1].upper()}{note[1:]}.") for note in dict.fromkeys(messages)),
+    ]
 
 
 def _of_context(job: SurveyJob, models: pl.DataFrame, board: pl.DataFrame) -> Iterator[str]:
@@ -177,7 +181,8 @@ def _of_context(job: SurveyJob, models: pl.DataFrame, board: pl.DataFrame) -> It
         amount = f"context_count {job.context}"
         if isinstance(job.context, str):
             amount = f"the {job.context} context_count of a segment"
-        yield f"Items with {amount} count; {others:,} with another are left out (--context)."
+        counted = f"Items with {amount} count"
+        yield LeftOut(f"{counted}; {others:,} with another are left out (--context).")
 
 
 def _of_categories(models: pl.DataFrame, attributes: pl.DataFrame | None) -> Iterator[str]:

@@ -65,7 +65,6 @@ class OpenedSurvey:
 
     Attributes:
         survey: Its tables.
-        files: The files.
         has_rounds: True if it names its rounds.
         rows: Rows of each file: of a table as such, of a document its distributions.
         tables: The columns of its tables; none of documents.
