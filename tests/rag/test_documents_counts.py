@@ -15,21 +15,27 @@ def test_golden_counts_of_real_instances(golden, shared):
     cases = golden("rag/selection")["counts"]
     assert len(cases) >= 100
     instances = pl.read_parquet(shared / "data/rag/instances.parquet").sort("id")
-    for case in cases:
-        found = counts(
-            instances.filter(dataset=case["dataset"]),
-            group_sizes="positive_group_sizes",
-            noise_rate=case["noise_rate"],
-            passage_num=case["passage_num"],
-            correct_rate=case["correct_rate"],
-        )
-        if "error_all" in case:
-            assert found["status"].str.contains("leave no room").all()
-            continue
-        for name in {*case} & {*found.columns}:
-            expected = case[name]
-            listed = expected if isinstance(expected, list) else [expected] * len(found)
-            assert found[name].to_list() == listed, case
+    for passages in {case["passage_num"] for case in cases}:
+        alike = [case for case in cases if case["passage_num"] == passages]
+        asked = [
+            instances.filter(dataset=case["dataset"]).with_columns(
+                noise=pl.lit(case["noise_rate"], pl.Float64),
+                correct=pl.lit(case["correct_rate"], pl.Float64),
+            )
+            for case in alike
+        ]
+        roles = {"noise_rate": "noise", "correct_rate": "correct", "passage_num": passages}
+        made = counts(pl.concat(asked), group_sizes="positive_group_sizes", **roles)
+        start = 0
+        for case, rows in zip(alike, asked, strict=True):
+            found, start = made[start : start + len(rows)], start + len(rows)
+            if "error_all" in case:
+                assert found["status"].str.contains("leave no room").all()
+                continue
+            for name in {*case} & {*found.columns}:
+                expected = case[name]
+                listed = expected if isinstance(expected, list) else [expected] * len(found)
+                assert found[name].to_list() == listed, case
 
 
 def test_golden_shares_of_noise(golden):

@@ -51,7 +51,7 @@ def test_a_map_never_sees_the_cluster_it_calibrates():
     assert "fold" not in ITEMS.columns
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(st.integers(0, 2**31), st.integers(2, 23), st.randoms())
 def test_folds_are_whole_clusters_balanced_and_blind_to_row_order(seed, folds, random):
     fit = partial(fit_isotonic, target="correct")

@@ -60,7 +60,7 @@ def frame(rows, lacking=()):
     return pl.DataFrame(rows, schema=SCHEMA, orient="row").drop(lacking)
 
 
-@settings(max_examples=3, deadline=None)
+@settings(max_examples=1, deadline=None)
 @given(ROWS, LACKING)
 @example(TWICE, set())
 @example(TWICE, {"run_id", "context_count", "round", "status"})
