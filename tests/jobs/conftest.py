@@ -9,12 +9,13 @@ from click.testing import CliRunner
 
 from evalframe.jobs.cli import cli
 from evalframe.jobs.samples import write_samples
+from evalframe.rag.sample import responses
 from evalframe.survey.parsing import parse
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _parsed_once():
-    """Parse the same responses once, which is most of what a job of a survey takes."""
+def _made_once():
+    """Parse the same responses, and write the texts of the samples, once: half of such jobs."""
     known, usual = {}, parse._parsed
 
     @functools.wraps(usual)
@@ -26,6 +27,7 @@ def _parsed_once():
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parse, "_parsed", parsed)
+        patch.setattr(responses, "sample_files", functools.cache(responses.sample_files))
         yield
 
 

@@ -324,7 +324,7 @@ def test_help_teaches(call):
 
 
 def test_the_validation_in_the_readme_passes(call, folder):
-    call("sample", "data")
+    call("sample", "data", "--participants", "8")
     readme = Path(__file__).parents[2] / "README.md"
     (example,) = re.findall(r"evalframe (validate [^#\n]*)", readme.read_text(encoding="utf-8"))
     assert "rows accepted" in call(*example.split()).stdout

@@ -7,6 +7,7 @@ import re
 import tomllib
 import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
@@ -55,8 +56,13 @@ class Field(NamedTuple):
     default: Any
 
 
-def fields_of(struct: type) -> Iterator[Field]:
+@cache
+def fields_of(struct: type) -> tuple[Field, ...]:
     """Fields of a struct; those that it inherits are last, without those that it does not use."""
+    return tuple(_fields(struct))
+
+
+def _fields(struct: type) -> Iterator[Field]:
     known = [inspect.get_annotations(part) for part in struct.__mro__]
     unused = getattr(struct, "unused", ())
     for each in sorted(fields(struct), key=lambda each: [each.name not in own for own in known]):
