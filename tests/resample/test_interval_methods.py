@@ -15,22 +15,13 @@ import evalframe as ef
 from evalframe.resample import draws, intervals
 from evalframe.resample.intervals import INTERVALS, MOST_BIAS, Sample, Shape
 from evalframe.resample.methods import Interval
+from resample.test_intervals import bootstrap, result
 
 RNG = np.random.default_rng(11)
 LOSSES = RNG.gamma(2.0, size=30)
 PEOPLE = pl.DataFrame({"person": range(30), "loss": LOSSES})
 EXPANDED = ("expanded", "expanded_bca")
 ALL = [*INTERVALS]
-
-
-def bootstrap(**options):
-    return ef.Bootstrap(
-        cluster="person", **{"n": 500, "seed": 3, "interval": "percentile", **options}
-    )
-
-
-def result(frame, method, metric=ef.selective_risk):
-    return ef.evaluate(frame, metric, resample=method).row(0, named=True)
 
 
 def replicate_means(method, losses=LOSSES):

@@ -17,17 +17,11 @@ from evalframe.selective.calibration_error import (
     maximum_calibration_error,
 )
 from evalframe.selective.curves import RELIABILITY, reliability_table
+from stated import items
 
 WIDTH = {"bins": 10}
 RIGHT = {"bins": 5, "closed": "right"}
 MASS = {"bins": 4, "binning": "equal_mass"}
-
-
-def items(confidence, correct, **more):
-    types = {"confidence": pl.Float64, "correct": pl.Float64}
-    return pl.DataFrame(
-        {"confidence": confidence, "correct": correct, **more}, schema_overrides=types
-    )
 
 
 def test_bins_of_equal_width_by_hand():

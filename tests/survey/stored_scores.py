@@ -1,6 +1,7 @@
 """Golden scores: of five invented models in statistics.json, and of runs in aggregation.json."""
 
 import polars as pl
+from hypothesis import strategies as st
 
 _NAMES = ("model", "segment_id", "question_id", "score", "context_count")
 
@@ -46,3 +47,18 @@ def records(golden):
             )
         )
     return frame(rows)
+
+
+ROWS = st.lists(
+    st.tuples(
+        st.integers(0, 3),
+        st.just("gd1"),
+        st.sampled_from(["a", "b", "c"]),
+        st.sampled_from(["gender:male", "gender:female", "country:peru", "odd"]),
+        st.sampled_from([None, 0, 3, 5]),
+        st.sampled_from(["q1", "q2"]),
+        st.sampled_from([None, 0.1, 0.25, 0.5, 0.8, 1.0]),
+    ),
+    max_size=30,
+)
+"""Scores of few models, segments, contexts and questions, in any order."""

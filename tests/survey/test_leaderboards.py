@@ -12,20 +12,7 @@ from evalframe.core.errors import MissingColumnsError, ParameterError
 from evalframe.survey.boards.leaderboard import leaderboard
 from evalframe.survey.boards.rows import segment_scores
 from evalframe.survey.boards.side_tables import attribute_breakdown, consistency, leaderboards
-from survey.stored_scores import frame, records
-
-ROWS = st.lists(
-    st.tuples(
-        st.integers(0, 3),
-        st.just("gd1"),
-        st.sampled_from(["a", "b", "c"]),
-        st.sampled_from(["gender:male", "gender:female", "country:peru", "odd"]),
-        st.sampled_from([None, 0, 3, 5]),
-        st.sampled_from(["q1", "q2"]),
-        st.sampled_from([None, 0.1, 0.25, 0.5, 0.8, 1.0]),
-    ),
-    max_size=30,
-)
+from survey.stored_scores import ROWS, frame, records
 
 
 @settings(max_examples=12, deadline=None)

@@ -8,13 +8,8 @@ import pytest
 
 from evalframe.compat import dtef
 from evalframe.survey.parsing.parse import parse
+from survey.test_parsing_documented import SCHEMA
 
-SCHEMA = {
-    "response": pl.String,
-    "n_options": pl.Int64,
-    "key": pl.String,
-    "options": pl.List(pl.String),
-}
 YES_NO = ["Yes", "No"]
 AGREE = ["Agree", "Neutral", "Disagree"]
 RATINGS = ["1", "2", "3", "4", "5"]

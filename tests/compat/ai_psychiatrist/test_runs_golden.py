@@ -1,7 +1,6 @@
 """Run documents, read as the program reads them."""
 
 import copy
-import json
 import math
 
 import polars as pl
@@ -11,6 +10,7 @@ from evalframe.compat.ai_psychiatrist import RunWarning, open_run, read_run
 from evalframe.core.errors import InputError
 from evalframe.selective.signals import SIGNALS
 from evalframe.selective.total_score import ITEM_NAMES
+from run_documents import as_bytes
 
 COUNT = "llm_evidence_count"
 KEYS = ["participant_id", "item_index", "item", "prediction", "label"]
@@ -25,10 +25,6 @@ def entry(participant):
         "predicted_items": dict.fromkeys(ITEM_NAMES, 1),
         "item_signals": {name: {} for name in ITEM_NAMES},
     }
-
-
-def as_bytes(plain):
-    return json.dumps(plain).encode()
 
 
 EACH_WAY = pytest.mark.parametrize("given", [copy.copy, as_bytes], ids=["decoded", "bytes"])

@@ -6,12 +6,11 @@ from collections import defaultdict
 import polars as pl
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.compat import dtef
-from survey.stored_scores import frame, records
+from survey.stored_scores import ROWS, frame, records
 
 
 def naive(table):
@@ -54,20 +53,6 @@ def test_golden_leaderboard(golden):
     )
     assert found["n_segments"].to_list() == [row["segmentCount"] for row in expected]
     assert found["rank"].to_list() == [1, 2, 3, 4, 5]
-
-
-ROWS = st.lists(
-    st.tuples(
-        st.integers(0, 3),
-        st.just("gd1"),
-        st.sampled_from(["a", "b", "c"]),
-        st.sampled_from(["gender:male", "gender:female", "country:peru", "odd"]),
-        st.sampled_from([None, 0, 3, 5]),
-        st.sampled_from(["q1", "q2"]),
-        st.sampled_from([None, 0.1, 0.25, 0.5, 0.8, 1.0]),
-    ),
-    max_size=30,
-)
 
 
 @settings(max_examples=20, deadline=None)

@@ -7,14 +7,9 @@ import polars as pl
 import pytest
 
 from evalframe.compat import dtef
+from survey.test_scoring import table
 
 LIST = pl.List(pl.Float64)
-
-
-def table(*rows):
-    schema = {"predicted": LIST, "actual": LIST, "status": pl.String}
-    floats = [(*(x and [float(y) for y in x] for x in row[:2]), row[2]) for row in rows]
-    return pl.DataFrame(floats, schema=schema, orient="row")
 
 
 def scores(frame, **parameters):

@@ -13,19 +13,7 @@ from evalframe.compat import rgb
 from evalframe.compat.rgb.tables import COUNTERS
 from evalframe.rag.counting import COUNTERS as SOUND
 from evalframe.rag.counting import RATES
-
-SCHEMA = {
-    "label": pl.List(pl.Int8),
-    "factlabel": pl.Int8,
-    "noise_rate": pl.Float64,
-    "evaluation": pl.String,
-}
-
-
-def responses(labels, factlabels=None, noise_rate=0.0, evaluations=None):
-    nothing = [None] * len(labels)
-    columns = [labels, factlabels or nothing, [noise_rate] * len(labels), evaluations or nothing]
-    return pl.DataFrame(dict(zip(SCHEMA, columns, strict=True)), schema=SCHEMA)
+from rag.test_rates import responses
 
 
 def rates(frame, **options):
