@@ -4,6 +4,7 @@ python -m benchmarks            every speed and memory, some seven minutes on a 
 python -m benchmarks --small    each once at its smallest size, so that none can rot
 python -m benchmarks bootstrap  one module
 python -m benchmarks truth      coverage of intervals and false alarms, as tables of their own
+python -m benchmarks hard       the same in hard worlds: few, unequal, skewed clusters
 python -m benchmarks peers      other packages beside us, as a table of its own
 python -m benchmarks size       100,000,000 items, a tenth of which are part of everything
 python -m benchmarks states     the same for states of shards
@@ -24,6 +25,7 @@ from benchmarks import (
     distributions,
     engine,
     expressions,
+    hard,
     labelling,
     leaderboards,
     logs,
@@ -48,11 +50,11 @@ if TYPE_CHECKING:
 _ALL = (
     *(sorting, expressions, bootstrap, nested, start, calibration, reading, logs, artifact),
     *(labelling, selection, prediction_files, distributions, parsing, leaderboards, baselines),
-    *(bayes_factors, replication, truth, peers, states, size, engine),
+    *(bayes_factors, replication, truth, hard, peers, states, size, engine),
 )
 MODULES: dict[str, ModuleType] = {each.__name__.rpartition(".")[2]: each for each in _ALL}
 
-ALONE = (truth, peers)
+ALONE = (truth, hard, peers)
 """What prints a report of its own, if it is named; with others only at the smallest size."""
 
 

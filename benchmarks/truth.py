@@ -20,9 +20,10 @@ from benchmarks.measure import Figure
 from benchmarks.worlds import CLUSTER, SYSTEM, WORLD, Family, families
 from evalframe.core.asked import states_of
 from evalframe.evaluation import estimates_of
+from evalframe.resample.corrections import adjusted_p_values
 from evalframe.resample.draws import GROUPS, Weights, groups_left_out, left_out
 from evalframe.resample.independence import cluster_of
-from evalframe.resample.intervals import INTERVALS, Sample, adjusted_p_values, bootstrap_spread
+from evalframe.resample.intervals import INTERVALS, Sample, bootstrap_spread
 from evalframe.resample.pools import Pool, pools
 from evalframe.resample.replicates import replicates
 from evalframe.resample.uncertainty import flattened, number_groups, where_touched

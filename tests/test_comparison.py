@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.core.errors import MissingColumnsError, ParameterError
-from evalframe.resample import intervals, paired
+from evalframe.resample import corrections, paired
 
 RNG = np.random.default_rng(2)
 COLUMNS = [
@@ -219,7 +219,7 @@ def naive_holm(p_values):
 
 
 def adjusted(p_values, correction="holm"):
-    return intervals.adjusted_p_values(np.array(p_values, dtype=np.float64), correction).tolist()
+    return corrections.adjusted_p_values(np.array(p_values, dtype=np.float64), correction).tolist()
 
 
 def test_holm_by_hand():

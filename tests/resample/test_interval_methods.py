@@ -46,15 +46,18 @@ def test_expanded_percentiles_by_hand():
     assert (found["lower"], found["upper"]) == pytest.approx(expected, rel=1e-12)
 
 
-def test_expanded_bca_by_hand():
+def test_expanded_bca_has_the_outer_ends_of_corrected_and_plain_percentiles():
     method = bootstrap(interval="expanded_bca", level=0.9)
     means = replicate_means(method)
     left_out = (LOSSES.sum() - LOSSES) / 29
     centred = left_out.mean() - left_out
     a = (centred**3).sum() / (6 * (centred**2).sum() ** 1.5)
     bias = stats.norm.ppf((means < LOSSES.mean()).mean())
-    z = bias + stats.norm.ppf(student_tail(30, 0.05)) * np.array([1, -1])
-    expected = np.quantile(means, stats.norm.cdf(bias + z / (1 - a * z)))
+    tail = student_tail(30, 0.05)
+    z = bias + stats.norm.ppf(tail) * np.array([1, -1])
+    corrected = np.quantile(means, stats.norm.cdf(bias + z / (1 - a * z)))
+    plain = np.quantile(means, [tail, 1 - tail])
+    expected = min(corrected[0], plain[0]), max(corrected[1], plain[1])
     found = result(PEOPLE, method)
     assert (found["lower"], found["upper"]) == pytest.approx(expected, rel=1e-12)
 
@@ -65,32 +68,39 @@ def test_the_bias_of_expanded_bca_is_bounded():
     point, jackknife, clusters = np.array([0.5]), np.zeros((30, 1)), np.array([10_000])
     method = bootstrap(interval="expanded_bca")
     made = intervals.bootstrap_spread(method, Sample(point, replicates, jackknife, clusters))
-    ends = stats.norm.cdf(-2 * MOST_BIAS + stats.norm.ppf([0.025, 0.975]))
-    assert [made.lower.item(), made.upper.item()] == pytest.approx(1.0 + ends, abs=1e-4)
+    lower = stats.norm.cdf(-2 * MOST_BIAS + stats.norm.ppf(0.025))
+    assert [made.lower.item(), made.upper.item()] == pytest.approx([1.0 + lower, 1.975], abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("expanded", "plain"), [("expanded", "percentile"), ("expanded_bca", "bca")]
-)
-def test_with_many_clusters_nothing_is_expanded(expanded, plain):
+def test_with_many_clusters_nothing_is_expanded():
     means = replicate_means(bootstrap())[:, None]
-    point, clusters = np.array([LOSSES.mean()]), np.array([10**9])
-    left_out = (LOSSES.sum() - LOSSES)[:, None] / 29
+    sample = Sample(np.array([LOSSES.mean()]), means, clusters=np.array([10**9]))
     ends = [
-        intervals.bootstrap_spread(
-            bootstrap(interval=name), Sample(point, means, left_out, clusters)
-        )
-        for name in (expanded, plain)
+        intervals.bootstrap_spread(bootstrap(interval=name), sample)
+        for name in ("expanded", "percentile")
     ]
     assert ends[0].lower == pytest.approx(ends[1].lower, rel=1e-6)
     assert ends[0].upper == pytest.approx(ends[1].upper, rel=1e-6)
 
 
 @pytest.mark.parametrize("interval", EXPANDED)
-def test_two_clusters_have_the_ends_of_the_replicates(interval):
-    frame = pl.DataFrame({"person": [1, 2], "loss": [0.0, 1.0]})
-    found = result(frame, bootstrap(interval=interval))
-    assert (found["lower"], found["upper"]) == (0.0, 1.0)
+@pytest.mark.parametrize("draws", [200, 20_000])
+def test_few_clusters_have_intervals_by_t_beyond_their_replicates(interval, draws):
+    # No replicate lies outside of [0, 4]. The standard error of 0, 2, 4 is 2 / sqrt(3).
+    frame = pl.DataFrame({"person": [1, 2, 3], "loss": [0.0, 2.0, 4.0]})
+    found = result(frame, bootstrap(interval=interval, n=draws), ef.mean("loss"))
+    half = stats.t.ppf(0.975, 2) * 2 / math.sqrt(3)
+    assert (found["lower"], found["upper"]) == pytest.approx((2 - half, 2 + half), rel=0.1)
+    cut = result(frame, bootstrap(interval=interval, n=draws))
+    assert cut["lower"] == 0.0  # the range of the metric
+
+
+def test_more_draws_of_few_clusters_are_no_more_evidence():
+    # Three clusters that all differ the same way: a replicate of one alone has a chance of 1 / 27.
+    deltas = np.random.default_rng(0).uniform(1.0, 1.1, (100_000, 1))
+    sample = Sample(np.ones(1), deltas, clusters=np.array([3]))
+    expected = 2 * stats.t.sf(stats.norm.isf(1 / 27) / math.sqrt(3 / 2), 2)
+    assert intervals.p_values("expanded", sample).item() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("interval", EXPANDED)

@@ -14,6 +14,7 @@ from evalframe.core.states import States
 from evalframe.core.tables import NESTED, Keys
 from evalframe.resample import intervals
 from evalframe.resample.contraction import GROUP
+from evalframe.resample.corrections import adjusted_p_values
 from evalframe.resample.levels import drawn_of
 from evalframe.resample.paired import Replicates, rounding
 from evalframe.resample.pools import BOARD, Boards, Pool, Source, pools
@@ -230,7 +231,7 @@ def _adjusted(pairs: pl.DataFrame, boards: pl.Series, correction: str) -> pl.Dat
         joint = (pl.col("p_adjusted") * boards[tested].n_unique()).clip(upper_bound=1.0)
         pairs = pairs.with_columns(pl.max_horizontal("p_value", joint).alias("p_adjusted"))
     else:
-        adjusted = intervals.adjusted_p_values(pairs["p_value"].to_numpy(), correction)
+        adjusted = adjusted_p_values(pairs["p_value"].to_numpy(), correction)
         pairs = pairs.with_columns(pl.Series("p_adjusted", adjusted))
     return pairs.fill_nan(None)
 

@@ -152,7 +152,7 @@ class Shape(NamedTuple):
         """The quantiles that leave out this much on each side: lower and upper."""
         from scipy.special import ndtr
 
-        shifted = self.bias + np.outer([-1.0, 1.0], self._deviation(tail))
+        shifted = self.bias + np.outer([-1.0, 1.0], self.deviation(tail))
         with np.errstate(invalid="ignore", divide="ignore"):
             adjusted = ndtr(self.bias + shifted / (1.0 - self.acceleration * shifted))
         return np.nan_to_num(np.asarray(adjusted, dtype=np.float64), nan=0.5)
@@ -168,25 +168,32 @@ class Shape(NamedTuple):
             z = shifted - self.bias
             if self.clusters is None:
                 return ndtr(z), ndtr(-z)
-            freedom, stretch = self._student()
+            freedom, stretch = self.student()
             return stdtr(freedom, z / stretch), stdtr(freedom, -z / stretch)
 
-    def _deviation(self, tail: float) -> Floats:
+    def deviation(self, tail: float) -> Floats:
         """Distance of the end in standard deviations."""
         from scipy.special import ndtri, stdtrit
 
         if self.clusters is None:
             return np.full(len(self.bias), -ndtri(tail))
-        freedom, stretch = self._student()
+        freedom, stretch = self.student()
         deviation: Floats = -stretch * stdtrit(freedom, tail)
         return deviation
 
-    def _student(self) -> tuple[Floats, Floats]:
+    def student(self) -> tuple[Floats, Floats]:
+        """Degrees of freedom, and by what the spread of replicates is too small."""
         assert self.clusters is not None
         # Replicates vary by (m - 1) / m too little in strata of m clusters, which loses one degree
         # of freedom each.
         freedom = np.maximum(self.clusters - 1.0 * self.strata, 1.0)
         return freedom, np.sqrt((freedom + self.strata) / freedom)
+
+    def rarest(self) -> Floats:
+        """The chance of one replicate of one cluster only, in strata of equal size."""
+        assert self.clusters is not None
+        strata = np.maximum(self.strata, 1)  # 0 where no cluster varies
+        return np.power(strata / np.maximum(self.clusters, strata), self.clusters)
 
 
 def _percentile_ends(sample: Sample, level: float) -> tuple[Floats, Floats]:
@@ -226,28 +233,60 @@ def _normal_p_value(sample: Sample) -> Floats:
     return p
 
 
-def _shaped(
-    name: Interval,
-    shape: Callable[[Sample], Shape],
-    needs: Literal["none", "groups", "each"] = "none",
-    for_differences: Interval | None = None,
-) -> IntervalMethod:
+def _shaped_ends(shape: Shape, sample: Sample, level: float) -> tuple[Floats, Floats]:
     """Percentiles at other quantiles than those of the level."""
+    lower, upper = shape.ends((1.0 - level) / 2.0)
+    return sample.quantiles(lower, upper)
 
-    def ends(sample: Sample, level: float) -> tuple[Floats, Floats]:
-        lower, upper = shape(sample).ends((1.0 - level) / 2.0)
-        return sample.quantiles(lower, upper)
 
-    def p_value(sample: Sample) -> Floats:
-        tails, count = shape(sample).tails, sample.count
-        # If all replicates lie on one side, the share of the other side stays below 1.
-        most = (count + 0.5) / (count + 1)
-        lower, _ = tails(np.minimum(sample.below / (count + 1), most))
-        _, upper = tails(1.0 - np.minimum(sample.above / (count + 1), most))
-        p: Floats = np.nan_to_num(2 * np.minimum(lower, upper), nan=1.0)
-        return p
+def _shaped_p_value(shape: Shape, sample: Sample, least: Floats | float = 0.0) -> Floats:
+    # If all replicates lie on one side, the share of the other side stays below 1.
+    count = sample.count
+    most = (count + 0.5) / (count + 1)
+    below, above = (
+        np.clip(side / (count + 1), least, most) for side in (sample.below, sample.above)
+    )
+    lower, _ = shape.tails(below)
+    _, upper = shape.tails(1.0 - above)
+    p: Floats = np.nan_to_num(2 * np.minimum(lower, upper), nan=1.0)
+    return p
 
-    return IntervalMethod(name, ends, p_value, needs, for_differences)
+
+def _bca_ends(sample: Sample, level: float) -> tuple[Floats, Floats]:
+    return _shaped_ends(Shape.bca(sample), sample, level)
+
+
+def _bca_p_value(sample: Sample) -> Floats:
+    return _shaped_p_value(Shape.bca(sample), sample)
+
+
+def _expanded_ends(sample: Sample, level: float) -> tuple[Floats, Floats]:
+    shape = Shape.expanded(sample)
+    lower, upper = _shaped_ends(shape, sample, level)
+    # Means of three clusters lie between the smallest and the largest of them in every replicate,
+    # but outside in a quarter of all worlds.
+    tail = (1.0 - level) / 2.0
+    beyond = shape.ends(tail)[0] < np.maximum(1.0 / (sample.count + 1), shape.rarest())
+    half = np.where(beyond, shape.deviation(tail) * sample.std_error, np.nan)
+    return np.fmin(lower, sample.points - half), np.fmax(upper, sample.points + half)
+
+
+def _expanded_p_value(sample: Sample) -> Floats:
+    shape = Shape.expanded(sample)
+    return _shaped_p_value(shape, sample, np.minimum(shape.rarest(), 0.5))
+
+
+def _expanded_bca_ends(sample: Sample, level: float) -> tuple[Floats, Floats]:
+    # Where a few clusters weigh most, the skew that is left without each of them is noise: then
+    # corrected ends alone lie too near on one side.
+    corrected = _shaped_ends(Shape.expanded_bca(sample), sample, level)
+    plain = _expanded_ends(sample, level)
+    return np.fmin(corrected[0], plain[0]), np.fmax(corrected[1], plain[1])
+
+
+def _expanded_bca_p_value(sample: Sample) -> Floats:
+    corrected = _shaped_p_value(Shape.expanded_bca(sample), sample)
+    return np.fmax(corrected, _expanded_p_value(sample))
 
 
 INTERVALS: dict[Interval, IntervalMethod] = {
@@ -256,10 +295,17 @@ INTERVALS: dict[Interval, IntervalMethod] = {
         IntervalMethod("percentile", _percentile_ends, _percentile_p_value),
         IntervalMethod("basic", _basic_ends, _basic_p_value, is_cut=True),
         IntervalMethod("normal", _normal_ends, _normal_p_value, is_cut=True),
-        _shaped("bca", Shape.bca, "each"),
-        _shaped("expanded", Shape.expanded),
+        IntervalMethod("bca", _bca_ends, _bca_p_value, "each"),
+        IntervalMethod("expanded", _expanded_ends, _expanded_p_value, is_cut=True),
         # Differences of equal systems are symmetric: what BCa would correct in them is noise.
-        _shaped("expanded_bca", Shape.expanded_bca, "groups", for_differences="expanded"),
+        IntervalMethod(
+            "expanded_bca",
+            _expanded_bca_ends,
+            _expanded_bca_p_value,
+            "groups",
+            for_differences="expanded",
+            is_cut=True,
+        ),
     )
 }
 """All interval methods; `Interval` in `methods` lists their names for type checkers."""
@@ -311,30 +357,6 @@ def permutation_p_values(permuted: Floats, points: Floats) -> Floats:
     as_far = np.abs(permuted) >= np.abs(points) * (1.0 - 1e-12)
     p = (as_far.sum(axis=0) + 1) / (count + 1)
     return np.where((count < 2) | np.isnan(points), np.nan, p)
-
-
-def adjusted_p_values(p_values: Floats, correction: str) -> Floats:
-    """P-values corrected for being one family; NaN is no test and is not counted.
-
-    `holm` and `bonferroni` bound the chance of any false finding, `benjamini_hochberg` the expected
-    share of false findings. See Holm (1979); Benjamini and Hochberg (1995).
-    """
-    tests = int((~np.isnan(p_values)).sum())
-    if correction == "none":
-        return p_values
-    if correction == "bonferroni":
-        return np.minimum(p_values * tests, 1.0)
-    order = np.argsort(p_values, kind="stable")  # NaN stands last
-    rank = np.arange(len(p_values))
-    adjusted = np.empty_like(p_values)
-    if correction == "benjamini_hochberg":
-        scaled = p_values[order] * tests / (rank + 1)
-        scaled[:tests] = np.minimum.accumulate(scaled[:tests][::-1])[::-1]
-        adjusted[order] = scaled
-        return adjusted
-    stepped = np.minimum(p_values[order] * (tests - rank), 1.0)
-    adjusted[order] = np.maximum.accumulate(stepped)
-    return adjusted
 
 
 def _quantile(ordered: Floats, count: Ints, p: Floats) -> Floats:

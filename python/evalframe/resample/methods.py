@@ -51,12 +51,13 @@ class Bootstrap:
             curve, which is skewed, and the true mean of a score in these shares of all worlds
             (`python -m benchmarks truth` has all families, and 300 clusters).
 
-            `expanded_bca`, 0.94 and 0.94: the best calibrated, and the default. Bias-corrected by
-            at most half a standard error, accelerated by a jackknife, and wider by the ratio of
-            Student's t to the normal distribution, with the clusters less the strata (one if there
-            are none) for degrees of freedom. For differences it becomes
+            `expanded_bca`, 0.95 and 0.95: the best calibrated, and the default. The outer ends of
+            `expanded` and of percentiles that are bias-corrected by at most half a standard error,
+            accelerated by a jackknife, and widened likewise. For differences it becomes
             `expanded`, since a correction there is mostly noise.
-            `expanded`, 0.93 and 0.94: percentiles, only wider in the same way.
+            `expanded`, 0.93 and 0.94: percentiles, wider by the ratio of Student's t to the normal
+            distribution, with the clusters less the strata (one if there are none) for degrees of
+            freedom; by Student's t where no replicate lies so far out, as with three clusters.
             `percentile`, 0.91 and 0.93: quantiles of the replicates, as in published results of
             selective prediction.
             `basic`, 0.89 and 0.92: percentiles reflected at the estimate, cut off at the range that
@@ -65,13 +66,21 @@ class Bootstrap:
             `bca`, 0.93 and 0.93: bias-corrected and accelerated, by leaving out each cluster.
 
             No method corrects the bias of a calibration error in bins: with 30 clusters
-            `percentile` contained the true value in 0.63, `expanded_bca` in 0.89 of all worlds.
+            `percentile` contained the true value in 0.63, `expanded_bca` in 0.89 of all worlds. Of
+            a calibrated system, whose true error is 0, none contained it with 100 clusters.
+            No method sees what did not happen: with 30 clusters, intervals of the share of an event
+            of 0.05 contained it in 0.76, with 8 clusters in 0.29; they have no width where nothing
+            happens. Of lognormal clusters `expanded_bca` contained the mean in 0.90 with 30 and in
+            0.85 with 8.
         level: Nominal coverage of the interval, in (0, 1).
         draws: `reference`: numpy's legacy Mersenne Twister, which reproduces published `percentile`
             intervals of selective prediction digit for digit. `counter`: each draw is a hash of
             seed, replicate and slot, independent of chunks and order. `poisson`: Poisson(1)
             weights, each a hash of seed, replicate and cluster id, also independent of the other
-            clusters, hence for shards that are resampled separately. Ids are integers or text.
+            clusters, hence for shards that are resampled separately. Ids are integers or text. The
+            number of clusters varies, too, so that errors of counts and totals are those of a
+            sample whose size is random: of 50 clusters of 5 +- 1, the error of the total is 35, by
+            other draws 7.
         progress: Called with the numbers of finished and of all replicates, those without some
             clusters included; by default long runs show a bar in a terminal or a notebook.
 
@@ -89,7 +98,7 @@ class Bootstrap:
         >>> method = ef.Bootstrap(cluster="user", n=200)
         >>> found = ef.evaluate(scores, ef.selective_risk(), resample=method)
         >>> found.select(pl.col("estimate", "std_error", "lower", "upper").round(3)).row(0)
-        (0.462, 0.104, 0.217, 0.74)
+        (0.462, 0.104, 0.17, 0.755)
     """
 
     cluster: IntoExpr | None = None
@@ -125,6 +134,11 @@ class Bootstrap:
 @dataclass(frozen=True, kw_only=True)
 class Jackknife:
     """Leave out one cluster at a time.
+
+    The best of the methods without draws where few clusters have most of the rows: intervals of
+    0.95 of a mean held in 0.86 to 0.92 of simulated worlds in which one cluster of 3 to 30 had 90%
+    of the rows. Not for metrics that jump when a row is left out, such as `coverage_at_risk`: in
+    0.85 with 100 clusters; there use the bootstrap.
 
     Attributes:
         cluster: What is left out; a column or an expression. None takes every row as a cluster.
@@ -168,7 +182,12 @@ class Linearized:
     For a mean this is the cluster-robust (sandwich) standard error, with the usual factor
     P / (P - 1) for P clusters; without a cluster, the naive one of independent rows. Derivatives of
     a count are taken about their mean. Null if the metric jumps, as `risk_at` does at a coverage
-    that is just reached: use the bootstrap.
+    that is just reached: use the bootstrap, also for `coverage_at_risk`, whose derivative at a
+    fixed threshold is too small: intervals of 0.95 held in 0.35 of simulated worlds.
+
+    Clusters should weigh alike. Where one of 30 had 90% of the rows, intervals of 0.95 of a mean
+    held in 0.06 of simulated worlds (by `Jackknife` 0.92, by the bootstrap 0.95), and in 0.90 where
+    sizes were lognormal.
 
     One pass over the sums serves all clusters; metrics of a convex hull and of bins of equal mass
     are computed anew for each, which takes long if both clusters and levels are many.

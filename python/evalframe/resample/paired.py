@@ -13,6 +13,7 @@ from evalframe.core.progress import Progress, within
 from evalframe.core.states import CLUSTER, States
 from evalframe.resample import draws, intervals
 from evalframe.resample.contraction import GROUP
+from evalframe.resample.corrections import adjusted_p_values
 from evalframe.resample.levels import drawn_of
 from evalframe.resample.nested import contract
 from evalframe.resample.pools import BATCH, BOARD, Boards, Pool, Source, cluster_columns, pools
@@ -150,7 +151,7 @@ def one_family(
     order = {bound.name: number for number, bound in enumerate(bounds)}
     rank = pl.col("metric").replace_strict(order, return_dtype=pl.Int64)
     result = result.with_columns(pl.col(_NUMBERS).fill_nan(None))
-    family = intervals.adjusted_p_values(result["p_value"].to_numpy(), correction)
+    family = adjusted_p_values(result["p_value"].to_numpy(), correction)
     result = result.with_columns(pl.Series("p_adjusted", family).fill_nan(None))
     return result.sort(*by, rank, "left", "right")
 

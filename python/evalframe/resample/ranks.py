@@ -84,6 +84,8 @@ def rank_sets(
     # what is certain leaves the pairs, which lowers c for the others. Then with the chance of
     # `level` every entry's true rank lies in its set. Mogstad, Romano, Shaikh and Wilhelm (2024),
     # Inference for ranks; Romano and Wolf (2005), of the steps.
+    from scipy.special import ndtri
+
     lower, upper, margin = (np.full(len(group), np.nan) for _ in range(3))
     for grid in _grids(group, 1):
         pairs = _Pairs.of(points, drawn, grid, clusters, strata)
@@ -91,7 +93,10 @@ def rank_sets(
         boards, bounds = np.arange(len(grid)), np.zeros(pairs.delta.shape)
         while len(boards):
             worst = _largest_deviations(drawn, pairs.some(boards), ~better[boards])
-            bound = _quantile(worst, level)[:, None, None]
+            bound = _quantile(worst, level)
+            few, left = pairs.few()[boards], pairs.left(better)[boards]
+            bound = np.where(few, np.fmax(bound, -ndtri((1.0 - level) / left)), bound)
+            bound = bound[:, None, None]
             bounds[boards] = np.where(better[boards], bounds[boards], bound)
             with np.errstate(invalid="ignore"):
                 found = (pairs.size[boards] > bound + 1e-12) & ~better[boards]
@@ -118,6 +123,8 @@ def max_t_p_values(
     Romano and Wolf (2005): the share of replicates in which some pair, of those that differ no
     more than this one, deviates as far as this one differs. Pairs are first and second entry.
     """
+    from scipy.special import ndtr
+
     points, drawn = (np.round(scores, DECIMALS) for scores in (points, drawn))
     parts = []
     for grid in _grids(group, 1):
@@ -131,7 +138,11 @@ def max_t_p_values(
             placed = np.take_along_axis(np.abs(away[..., first, second]), order[None], axis=2)
             most = np.maximum.accumulate(placed[..., ::-1], axis=2)[..., ::-1]
             count += (most >= size - 1e-12).sum(axis=0)
-        p = np.maximum.accumulate(count / (len(drawn) + 1), axis=1)
+        p = count / (len(drawn) + 1)
+        tests = (~np.isnan(size)).sum(axis=1, keepdims=True) - np.arange(size.shape[1])
+        holm = np.fmin(2 * ndtr(-size) * tests, 1.0)
+        p = np.where(pairs.few()[:, None], np.fmax(p, holm), p)
+        p = np.maximum.accumulate(p, axis=1)
         p[np.isnan(size)] = np.nan
         left, right = (np.take_along_axis(grid[:, k], order, axis=1) for k in (first, second))
         parts.append((left.ravel(), right.ravel(), p.ravel()))
@@ -210,13 +221,15 @@ class _Pairs(NamedTuple):
         )
         delta = score[:, :, None] - score[:, None, :]
         error = np.where(free > 0, _errors(drawn, grid), np.nan)
-        # Equal but for rounding is equal, and what does not vary is certain.
+        # Equal but for rounding is equal, and what does not vary is as certain as flips of the
+        # signs of so many clusters can make it.
         with np.errstate(invalid="ignore", divide="ignore"):
             t = np.where(error > _VARIES, delta / error, np.copysign(np.inf, delta) + error)
             t = np.where((np.abs(delta) <= _VARIES) & ~np.isnan(error), 0.0, t)
             widened = np.sqrt(1.0 + lost / free)
             t = t / widened
-            size = np.copysign(ndtri(stdtr(free, -np.abs(t))), delta)
+            size = -ndtri(np.where(np.isinf(t), 0.5 ** (free + lost), stdtr(free, -np.abs(t))))
+            size = np.copysign(size, delta)
         size = np.where(np.isnan(t + delta), np.nan, size)
         return cls(grid, delta, error, free, widened, size)
 
@@ -232,6 +245,24 @@ class _Pairs(NamedTuple):
         with np.errstate(invalid="ignore"):
             margin = -stdtrit(free, ndtr(-bound)) * widened * error
         return np.where(np.isnan(score) | (np.abs(delta) <= _VARIES), np.nan, margin)
+
+    def few(self) -> Bools:
+        """True for boards of fewer clusters than entries.
+
+        Replicates then have fewer dimensions than differences, and the largest deviation of one is
+        too small: of ten equal entries on 5 clusters, one was not tied with the best in 0.2 of all
+        simulated worlds. Bonferroni's bound of the pairs takes its place.
+        """
+        entries = (~np.isnan(np.diagonal(self.size, axis1=1, axis2=2))).sum(axis=1)
+        free = np.where(np.isnan(self.size), np.inf, self.free).min(axis=(1, 2))
+        few: Bools = free < entries - 1
+        return few
+
+    def left(self, better: Bools) -> Ints:
+        """Number of ordered pairs of each board that are known, and not certain yet."""
+        known = ~np.isnan(self.size) & ~np.eye(self.size.shape[1], dtype=np.bool_)
+        left: Ints = np.maximum((known & ~better).sum(axis=(1, 2)), 1)
+        return left
 
     def some(self, boards: Ints) -> _Pairs:
         """The pairs of some boards."""

@@ -239,10 +239,10 @@ def _welch(
     from scipy.special import stdtr
 
     squares = [side.errors[number] ** 2 for side in (left, right)]
-    lone = [np.maximum(side.counts - 1, 1) for side in (left, right)]
+    spare = [np.maximum(side.free[0] - side.free[1], 1) for side in (left, right)]
     error = np.sqrt(squares[0] + squares[1])
     with np.errstate(invalid="ignore", divide="ignore"):
-        parts = [square**2 / freedom for square, freedom in zip(squares, lone, strict=True)]
+        parts = [square**2 / freedom for square, freedom in zip(squares, spare, strict=True)]
         freedom = np.where(error == 0.0, 1.0, error**4 / (parts[0] + parts[1]))
         p_value = 2.0 * stdtr(freedom, -np.abs(point / error))
     ends = standard_errors.student_interval(point, error, freedom, method.level)

@@ -44,7 +44,7 @@ def adjusted_p_value(p_value: IntoExpr = "p_value", *, correction: Correction = 
         [0.03, 0.06, 0.06, 0.02]
     """
     check_choice("correction", correction, Correction)
-    from evalframe.resample.intervals import adjusted_p_values
+    from evalframe.resample.corrections import adjusted_p_values
 
     return adjusted_by(partial(adjusted_p_values, correction=correction), p_value)
 
