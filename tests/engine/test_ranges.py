@@ -131,14 +131,18 @@ SOME = [
 ]
 
 
-@pytest.mark.parametrize("by", [None, "model", ["model", pl.col("person") % 2]])
+TWO = ["model", pl.col("person") % 2]
+
+
 @pytest.mark.parametrize(
-    "given",
+    ("given", "by"),
     [
-        {"large": 1 << 20, "rows": 10},
-        {"large": 100, "rows": 10},
-        {"large": 100, "rows": 10, "few": 1},
-        {"large": 40, "rows": 30, "few": 4, "step": 5, "batch": 16},
+        ({"large": 1 << 20, "rows": 10}, TWO),
+        ({"large": 100, "rows": 10}, None),
+        ({"large": 100, "rows": 10}, "model"),
+        ({"large": 100, "rows": 10, "few": 1}, TWO),
+        ({"large": 40, "rows": 30, "few": 4, "step": 5, "batch": 16}, None),
+        ({"large": 40, "rows": 30, "few": 4, "step": 5, "batch": 16}, TWO),
     ],
     ids=str,
 )
