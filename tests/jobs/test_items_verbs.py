@@ -60,15 +60,15 @@ def test_compare_is_that_of_python(answers, call):
 
 def test_a_detectable_difference_is_found_with_the_power_that_is_said():
     rng = np.random.default_rng(1)
-    worlds, size = 400, 60
+    worlds, size = 400, 12
     score = rng.normal(size=(worlds, 2, size))
     index = np.indices(score.shape).reshape(3, -1)
     table = pl.DataFrame(
         {"world": index[0], "side": index[1], "item": index[2], "score": score.ravel()}
     )
-    resample = ef.Bootstrap(cluster="item", n=200, interval="normal")
+    resample = ef.Bootstrap(cluster="item", n=400, interval="expanded")
     null = ef.compare(table, ef.mean("score"), between="side", by="world", resample=resample)
-    assert null["detectable"].mean() == pytest.approx(2.8 * np.sqrt(2 / size), rel=0.03)
+    assert null["detectable"].mean() == pytest.approx((2.201 + 0.876) * np.sqrt(2 / size), rel=0.05)
     shift = pl.col("side") * null["detectable"].mean()
     shifted = table.with_columns(score=pl.col("score") + shift)
     found = ef.compare(shifted, ef.mean("score"), between="side", by="world", resample=resample)

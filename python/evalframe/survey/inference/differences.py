@@ -81,6 +81,9 @@ def sign_flip_test(
 
     Keys are taken as independent. Questions of one segment, and segments of one question, are not
     quite: with complete questions as keys (`on="question_id"`) the test is about other questions.
+    Of two equal models with 20 questions of 20 segments, half of whose differences were of the
+    question, it found a difference (p <= 0.05) in 0.55 of 100 simulated worlds by the default, in
+    0.05 by question.
 
     Args:
         scored: One row per model and key; repeated rows are averaged first.
