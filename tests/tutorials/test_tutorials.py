@@ -8,6 +8,7 @@ import ast
 import json
 import re
 from importlib import resources
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -64,20 +65,31 @@ def broken(kernel, cell, prose):
     return [f"{c}: {v}" for c, v in told if not (v in prose if isinstance(v, str) else v)]
 
 
-@pytest.mark.parametrize("name", SOURCES)
-def test_a_tutorial_runs_and_says_what_it_shows(name, kernel, folder):
-    mine = nbformat.read(folder / name, as_version=4)
+def check(kernel, source, mine):
+    """Cells run without a word of warning, fetch nothing, and show what their prose says."""
     run(kernel, _ANEW)
-    for source, cell in zip(SOURCES[name].cells, mine.cells, strict=True):
+    for given, cell in zip(source.cells, mine.cells, strict=True):
         if cell.cell_type == "code":
             for output in run(kernel, cell):
                 is_told = output.get("name") == "stderr" and "\r" not in output.text  # no bar
                 assert not is_told, f"{cell.source}\n{output}"
                 addresses = re.findall(r"https?://[^\s\"'<>)]+", json.dumps(output))
                 assert not {a for a in addresses if "w3.org" not in a}, cell.source
-        wrong = broken(kernel, source, cell.source)
+        wrong = broken(kernel, given, cell.source)
         assert not wrong, f"{cell.source}\n\n{wrong}"
     nbformat.validate(mine)
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_a_tutorial_runs_and_says_what_it_shows(name, kernel, folder):
+    check(kernel, SOURCES[name], nbformat.read(folder / name, as_version=4))
+
+
+def test_a_study_of_real_records_says_what_it_shows(kernel, folder, shared):
+    (folder / "shared").symlink_to(shared)
+    study = nbformat.read(Path(__file__).with_name("from_logs.ipynb"), as_version=4)
+    assert len(study.cells) <= 40
+    check(kernel, study, study)
 
 
 @pytest.mark.parametrize("name", SOURCES)
