@@ -19,16 +19,33 @@ settings.load_profile("patient")
 registered()  # loads all metrics for the tests over the registry
 
 
+LONG = ("engine", "test_laws.py", "test_tutorials.py", "test_typing.py", "README.md")
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file():
     """Look for examples in the package only: these files have none."""
     return [node for node in (yield) if not isinstance(node, DoctestModule)]
 
 
+def place(item):
+    """The place of a test in the run."""
+    file = item.nodeid.partition("::")[0]
+    return next((number for number, part in enumerate(LONG) if part in file), len(LONG))
+
+
+def pytest_collection_modifyitems(items):
+    """Begin with files that take long, or one process would wait for the other at the end."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=place)
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """Give whole files to a process, for what their tests share, and all of engines to one."""
     from xdist.scheduler import LoadScopeScheduling
+
+    config.option.loadscopereorder = False  # by number of tests
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid):
