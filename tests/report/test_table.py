@@ -92,6 +92,16 @@ def test_a_long_table_has_the_digits_of_each_metric():
     )
 
 
+def test_where_lines_are_short_the_difference_stays():
+    pair = {"metric": "m", "left": "a", "right": "b", "estimate_left": 0.5, "estimate_right": 1.0}
+    table = pl.DataFrame({**pair, "delta": 0.5, "lower": 0.25, "upper": 0.75, "p_adjusted": 0.01})
+    lines = long_table(table, width=52).splitlines()
+    assert lines[2].split() == ["m", "a", "b", "0.50", "[0.25,", "0.75]", "0.010"]
+    assert lines[-1] == "Not shown at 52 characters: estimate left, estimate right."
+    ranks = pl.DataFrame({"rank": [1], "estimate": 0.5, "rank_lower": 1, "rank_upper": 2})
+    assert long_table(ranks).splitlines()[2].split() == ["1", "0.5", "1", "2"]
+
+
 def test_a_long_table_is_cut():
     result = pl.DataFrame({"metric": [f"m{i}" for i in range(70)], "estimate": 0.5})
     assert len(long_table(result).splitlines()) == 2 + 60 + 2

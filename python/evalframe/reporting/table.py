@@ -24,6 +24,7 @@ _HEADS = {"p_adjusted": "adjusted p", "n_eff": "effective n"}
 """Heads that do not follow from the names of columns."""
 
 _MISSING = ("n_missing", "n_missing_left", "n_missing_right")
+_ESTIMATES = ("estimate_left", "estimate", "delta")
 _DETAILS = (*_MISSING, "n_clusters", "drop_rate", "std_error")
 """Columns that say nothing when all zero."""
 
@@ -59,7 +60,7 @@ def plain(
         check_level(level)
     shown = table if rows is None else table.head(rows)
     heads = columns if isinstance(columns, Mapping) else {}
-    ends = _ends(table.columns, ends_of)
+    ends = _ends([name for name in table.columns if name not in keys], ends_of)
     taken = {end for pair in ends.values() for end in pair} | {*keys} | _empty(table, ends_of)
     names = [name for name in columns or table.columns if name in table.columns]
     cells = [_key(shown, name) for name in keys]
@@ -131,13 +132,13 @@ def long_table(
     95% intervals in brackets.
     """
     columns = result.columns
-    until = [name for name in ("metric", "left", "right") if name in columns]
-    keys = columns[: columns.index(until[-1]) + 1] if until else []
-    centre = next((name for name in ("delta", "estimate") if name in columns), None)
+    places = [place for place, name in enumerate(columns) if name in _ESTIMATES]
+    keys = columns[: places[0]] if places else []
+    main = [name for name in ("delta", "estimate", "p_adjusted") if name in columns]
     return written(
-        result,
+        result.select(*keys, *main, pl.exclude(*keys, *main)),  # they stay where lines are short
         keys=keys,
-        ends_of=centre,
+        ends_of=main[0] if main else None,
         level=level,
         rows=rows,
         markdown=markdown,
