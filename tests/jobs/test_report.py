@@ -76,7 +76,7 @@ FAMILIES = {
 def test_a_command_writes_its_report(family, tmp_path):
     (items, *more), (head, verdict, tables, charts), told = FAMILIES[family]
     file = tmp_path / "r.html"
-    call(family, DATA / items, *more, "--bootstrap", 200, "-q", "--report", file)
+    call(family, DATA / items, *more, "--bootstrap", 60, "-q", "--report", file)
     found = parts(file)
     assert [*found] == [head, "Provenance"]
     assert verdict in found[head][0]

@@ -1,9 +1,13 @@
 """`evalframe survey` with surveys and predictions in other shapes: the same leaderboard of each."""
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from evalframe.jobs.flags import parse
+from evalframe.jobs.run import run_job
 from survey.shapes import KEYS, PEOPLE, QUESTIONS, shapes
 
 SHAPES = shapes()
@@ -32,11 +36,27 @@ def board(survey, *args):
     return pl.read_parquet("out.parquet"), text
 
 
+def write(folder):
+    """Write predictions, and the survey as lists."""
+    PREDICTIONS.write_parquet(folder / "said.parquet")
+    LISTS.write_parquet(folder / "lists.parquet")
+
+
+@pytest.fixture(scope="module")
+def of_lists(tmp_path_factory):
+    """The leaderboard that every shape must give."""
+    folder = tmp_path_factory.mktemp("lists")
+    write(folder)
+    job = {"items": ["said.parquet"], "truth": "lists.parquet", "output": "out.parquet"}
+    run_job(parse({"family": "survey", **job}), folder, quiet=True)
+    return pl.read_parquet(folder / "out.parquet")
+
+
 @pytest.fixture
-def expected(survey):
-    PREDICTIONS.write_parquet("said.parquet")
-    LISTS.write_parquet("lists.parquet")
-    return board(survey, "said.parquet", "--truth", "lists.parquet")[0]
+def expected(survey, of_lists):
+    """Likewise, in a folder with the predictions and the survey."""
+    write(Path())
+    return of_lists
 
 
 @pytest.mark.parametrize("form", ["csv", "parquet"])
