@@ -62,14 +62,15 @@ def check_evaluated(engine, metrics, by, method, shards=SHARDS):
     assert engine.scratch is None or not [*engine.scratch.iterdir()]
 
 
-@pytest.mark.parametrize("by", [None, "model"])
 @pytest.mark.parametrize(
-    ("metrics", "method"),
+    ("metrics", "method", "by"),
     [
-        (FLAT, poisson(interval="percentile")),
-        (FLAT, poisson(within="country", interval="expanded")),
-        (FLAT, poisson(interval="normal", cluster=None)),
-        (NESTED, poisson(interval="basic")),
+        (FLAT, poisson(interval="percentile"), None),
+        (FLAT, poisson(within="country", interval="expanded"), "model"),
+        (FLAT, poisson(interval="normal", cluster=None), None),
+        (FLAT, poisson(interval="normal", cluster=None), "model"),
+        (NESTED, poisson(interval="basic"), None),
+        (NESTED, poisson(interval="basic"), "model"),
     ],
 )
 def test_replicates_are_added_up_by_shards(engine, told, metrics, method, by):
@@ -87,13 +88,14 @@ def test_replicates_without_some_clusters_come_in_passes(engine, told, monkeypat
     assert told == [f"replicates: 3 cells x 221 draws = {size}; Poisson states"]
 
 
-@pytest.mark.parametrize("by", [None, "model"])
 @pytest.mark.parametrize(
-    "method",
+    ("method", "by"),
     [
-        poisson(),
-        poisson(within="country", interval="expanded"),
-        ef.Bootstrap(cluster="person", n=20),
+        (poisson(), None),
+        (poisson(), "model"),
+        (poisson(within="country", interval="expanded"), "model"),
+        (ef.Bootstrap(cluster="person", n=20), None),
+        (ef.Bootstrap(cluster="person", n=20), "model"),
     ],
 )
 def test_clusters_that_are_too_many_to_list(engine, monkeypatch, method, by):
