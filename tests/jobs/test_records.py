@@ -57,10 +57,11 @@ def test_one_confidence_has_the_numbers_it_has_alone(call, bad):
 
 def test_nothing_is_left(call, folder, items):
     items.with_columns(participant_id=None).write_parquet("bad.parquet")
-    done = call("selective", "bad.parquet", *FLAGS, "--on-invalid", "quarantine")
-    assert "evidence: 0 of 48 rows accepted" in done.stderr
-    assert pl.read_parquet("out.rejected.parquet").height == 48
-    assert sorted(path.name for path in folder.glob(".*")) == []
+    Path("out.parquet").write_text("yesterday's")
+    done = call("selective", "bad.parquet", *FLAGS, "--on-invalid", "quarantine", exit_code=1)
+    assert "error: none of 48 rows keeps the rules, so nothing is computed" in done.stderr
+    assert Path("out.parquet").read_text() == "yesterday's"
+    assert not [*folder.glob(".*"), *folder.glob("*.rejected.*")]
 
 
 def test_the_quarantine_is_no_input(call, bad):

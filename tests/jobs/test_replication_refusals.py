@@ -84,7 +84,7 @@ def test_impossible_tests(replication, tests, messages):
         assert message in told
 
 
-@pytest.mark.parametrize("what", ["several unknown types", "a repeated test"])
+@pytest.mark.parametrize("what", ["k above n", "a repeated test"])
 def test_impossible_tests_are_refused_or_set_apart(replication, what):
     tests, _ = IMPOSSIBLE[what]
     tests.write_parquet("bad.parquet")

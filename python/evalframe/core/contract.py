@@ -250,6 +250,11 @@ class Validation:
     valid: pl.LazyFrame
     quarantine: Path | None
 
+    @property
+    def is_empty(self) -> bool:
+        """True if no row is accepted."""
+        return self.rejected == self.rows
+
     def describe(self) -> dict[str, int]:
         """The counts, as plain data."""
         return {"rows": self.rows, "rejected": self.rejected}

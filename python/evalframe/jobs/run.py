@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from evalframe.core import remote
-from evalframe.core.errors import OutputError, ParameterError
+from evalframe.core.errors import ContractError, OutputError, ParameterError
 from evalframe.core.files import check_within, together
 from evalframe.core.progress import silent
 from evalframe.jobs.console import of_gate, refuse_silence, say, terminal_width
@@ -83,6 +83,8 @@ def run(
         with _workers(job, folder, into or folder) as workers:
             place = Place(folder, targets, rejects, all_tables, summary, workers)
             outcome = family.compute.value(job, place)
+            if rejects is not None and outcome.validation.is_empty:
+                raise ContractError(_NOTHING.format(outcome.validation.rows, rejects.name))
             if workers is not None:
                 told = outcome.inputs.rows.notes() or [_LOGS if has_logs(job) else _IDLE]
                 outcome = replace(outcome, told=told)
@@ -98,6 +100,10 @@ def run(
     return outcome
 
 
+_NOTHING = (
+    "none of {:,} rows keeps the rules, so nothing is computed, and neither the output nor {} is "
+    "written. Without quarantine the error says which rows break which rule."
+)
 _LOGS = "Logs are read by the engine, if there is one; their rows are computed by this process."
 _IDLE = (
     "Inputs of this kind are read and computed by this process: no engine is used, nothing is kept."

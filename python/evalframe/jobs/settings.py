@@ -97,7 +97,10 @@ class TableJob(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     columns: Columns = {}
     on_invalid: Annotated[
         OnInvalid,
-        Flag("quarantine sets bad rows apart, in OUT.rejected.parquet.", checks=False),
+        Flag(
+            "quarantine sets bad rows apart, in OUT.rejected.parquet; an error if all are bad.",
+            checks=False,
+        ),
     ] = "raise"
     hash_inputs: Annotated[bool, Flag("Put SHA-256 sums into the provenance.", checks=False)] = (
         False

@@ -189,6 +189,11 @@ class Records:
         return self.common.rows
 
     @property
+    def is_empty(self) -> bool:
+        """True if no row serves any confidence."""
+        return all(self.rejected.get(each) == self.rows for each in self.confidence)
+
+    @property
     def rejected(self) -> dict[str, int]:
         """For each confidence that is short of rows, how many."""
         by_confidence = {confidence: found.rejected for confidence, found in self.own.items()}
