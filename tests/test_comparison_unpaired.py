@@ -198,3 +198,20 @@ def test_what_is_refused(options, message):
     )
     with pytest.raises(ParameterError, match=message):
         compare(frame, **options)
+
+
+def test_welchs_test_within_strata_loses_a_degree_of_freedom_for_each():
+    # Two strata of two clusters on each side, of means 1 and 5 on the left: variances within them
+    # are 2, so each side has an error of (2 + 2) * 2 / 16 and two degrees of freedom, not three.
+    rows = pl.DataFrame(
+        {
+            "side": [*"llllrrrr"],
+            "task": [*"aabbaabb"],
+            "item": range(8),
+            "score": [0.0, 2.0, 4.0, 6.0, 3.0, 5.0, 7.0, 9.0],
+        }
+    )
+    method = ef.Linearized(cluster="item", within="task")
+    found = ef.compare(rows, ef.mean("score"), between="side", paired=False, resample=method)
+    t = 3.0 / found["std_error"].item()
+    assert found["p_value"].item() == pytest.approx(2 * stats.t.sf(t, 4))

@@ -397,3 +397,24 @@ def test_what_is_drawn_of_a_metric_of_units():
     assert_frame_equal(nested.sort("model").select(columns), wanted.select(columns))
     with pytest.raises(ParameterError, match="a column 'drawn' of its own"):
         rank(FOUR, ef.per("task", ef.mean_score()), by=pl.lit(1).alias("drawn"))
+
+
+def test_fewer_clusters_than_systems_go_by_bonferroni():
+    # Five clusters span four dimensions; the largest deviation of six systems is not seen in them.
+    rng = np.random.default_rng(3)
+    scores = rng.normal(size=(6, 5))
+    drawn = rng.multinomial(5, [0.2] * 5, 400) / 5 @ scores.T
+    board, five = np.zeros(6, dtype=np.int64), np.full(6, 5)
+    margin = np.nanmax(rank_sets(scores.mean(axis=1), drawn, board, 0.95, five)[2])
+    gaps = drawn - drawn[:, [scores.mean(axis=1).argmax()]]
+    t = stats.t.isf(0.05 / 30, 4)  # of 30 ordered pairs
+    assert margin == pytest.approx(t * gaps.std(axis=0, ddof=1).max() * np.sqrt(5 / 4))
+
+
+def test_what_differs_alike_is_as_certain_as_flips_of_signs():
+    points = np.array([1.0, 0.0])
+    for clusters, is_certain in ((5, False), (6, True)):
+        sizes = np.full(2, clusters)
+        same = np.tile(points, (99, 1))
+        lower, *_ = rank_sets(points, same, np.zeros(2, dtype=np.int64), 0.95, sizes)
+        assert (lower[1] == 2) == is_certain, clusters

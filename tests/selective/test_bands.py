@@ -4,6 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
+from scipy import stats
 from scipy.stats import binom
 
 import evalframe as ef
@@ -105,6 +106,11 @@ def test_a_band_by_hand():
     assert lower.ravel() == pytest.approx([-(2**0.5), 4.0])
     lower, _ = simultaneous(points, drawn, 0.75, np.array([[True], [False]]))
     assert lower.ravel() == pytest.approx([-1.0, np.nan], nan_ok=True)
+    # Of five clusters by t of 4 degrees, and errors that are short by 4 / 5.
+    few = np.array([5]), np.array([1])
+    lower, _ = simultaneous(points, drawn, 0.75, np.array([[True], [True]]), few)
+    t = stats.t.isf(stats.norm.sf(1.5**0.5), 4)
+    assert lower[0] == pytest.approx(-t * (4 / 3) ** 0.5 * (5 / 4) ** 0.5)
 
 
 def test_bands_of_a_table_are_added_to_it(simulated):

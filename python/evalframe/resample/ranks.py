@@ -247,7 +247,7 @@ class _Pairs(NamedTuple):
         return np.where(np.isnan(score) | (np.abs(delta) <= _VARIES), np.nan, margin)
 
     def few(self) -> Bools:
-        """True for boards of fewer clusters than entries.
+        """True for boards of fewer clusters than entries, or of differences that do not vary.
 
         Replicates then have fewer dimensions than differences, and the largest deviation of one is
         too small: of ten equal entries on 5 clusters, one was not tied with the best in 0.2 of all
@@ -255,7 +255,8 @@ class _Pairs(NamedTuple):
         """
         entries = (~np.isnan(np.diagonal(self.size, axis1=1, axis2=2))).sum(axis=1)
         free = np.where(np.isnan(self.size), np.inf, self.free).min(axis=(1, 2))
-        few: Bools = free < entries - 1
+        is_same = (self.error <= _VARIES) & (np.abs(self.delta) > _VARIES)
+        few: Bools = (free < entries - 1) | is_same.any(axis=(1, 2))
         return few
 
     def left(self, better: Bools) -> Ints:

@@ -3,9 +3,9 @@
 Two kinds. An interval holds at one point: of intervals of 0.95 around a curve, some miss the true
 curve somewhere in far more than 0.05 of all worlds. A band holds for all points at once: it is the
 curve plus and minus q standard errors, where q is a quantile of the largest deviation of a
-replicate, in its standard errors, over all points (max-t). Where hardly anything is accepted, or
-nothing that has a loss, replicates hardly vary while the truth may lie far away: bands start where
-enough is.
+replicate, in its standard errors, over all points (max-t), wider for few clusters. Where hardly
+anything is accepted, or nothing that has a loss, replicates hardly vary while the truth may lie far
+away: bands start where enough is.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from evalframe.selective.conventions import TINY, Items, check_none, counted, is
 from evalframe.standard.summaries import mean
 
 if TYPE_CHECKING:
-    from evalframe.core.segments import Bools, Floats
+    from evalframe.core.segments import Bools, Floats, Ints
 
 STEPS = 50
 """Coverages at which the bands of a curve are computed, from 0 to 1 without 0."""
@@ -119,7 +119,7 @@ def curve_with_bands(
             begins, on=GROUP, how="left", maintain_order="left"
         )[":first"]
         enough = steps[:, None] >= first.fill_null(np.inf).to_numpy()
-        ends = _bands(method.level, result, enough)
+        ends = _bands(method.level, result, enough, pool.free)
         columns = {"selective_risk": result.points, **dict(zip(BANDS, ends, strict=True))}
         parts.append(
             pl.DataFrame(
@@ -244,17 +244,23 @@ def _angle(share: Floats) -> Floats:
     return angle
 
 
-def _bands(level: float, result: Estimated, enough: Bools) -> tuple[Floats, ...]:
+def _bands(
+    level: float, result: Estimated, enough: Bools, sizes: tuple[Ints, Ints]
+) -> tuple[Floats, ...]:
     """The `BANDS` of risks; none is inside the interval, which follows the skew of replicates."""
     assert result.drawn is not None
-    lower, upper = simultaneous(result.points, result.drawn, level, enough)
+    lower, upper = simultaneous(result.points, result.drawn, level, enough, sizes)
     known = np.where(np.isnan(lower), np.nan, 0.0)
     low, high = result.spread.lower + known, result.spread.upper + known
     return low, high, np.fmin(lower, low).clip(0.0), np.fmax(upper, high)
 
 
 def simultaneous(
-    points: Floats, drawn: Floats, level: float, enough: Bools
+    points: Floats,
+    drawn: Floats,
+    level: float,
+    enough: Bools,
+    sizes: tuple[Ints, Ints] | None = None,
 ) -> tuple[Floats, Floats]:
     """Ends of the bands of several groups, points by groups; NaN where nothing varies.
 
@@ -263,7 +269,11 @@ def simultaneous(
         drawn: Their replicates, points by replicates by groups; NaN is none.
         level: The chance that a band holds at all points at once.
         enough: Where there is enough for a band, points by groups.
+        sizes: Clusters and strata of the groups, by which bands are wider, as expanded intervals
+            are; None is many clusters.
     """
+    from scipy.special import ndtr, stdtrit
+
     away = drawn - points[:, None]
     known = ~np.isnan(away)
     count = known.sum(axis=1)
@@ -275,4 +285,9 @@ def simultaneous(
         largest = np.nan_to_num(np.abs(away) / error[:, None]).max(axis=0)
     place = int(np.ceil(level * len(largest))) - 1
     times = np.sort(largest, axis=0)[place]
+    if sizes is not None:
+        clusters, strata = sizes
+        free = np.maximum(clusters - strata, 1)
+        tail = np.maximum(ndtr(-times), 1e-9)
+        times = -stdtrit(free, tail) * np.sqrt((free + strata) / free)
     return points - times * error, points + times * error
