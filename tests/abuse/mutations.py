@@ -273,7 +273,7 @@ def column_lost(frame, draw):
     return draw.choice(
         (
             frame.drop(one),
-            frame.rename({one: draw.choice([name for name in NAMES])}),
+            frame.rename({one: draw.choice([name for name in NAMES if name not in frame])}),
             frame.rename({one: other, other: one}),
         )
     )
@@ -288,7 +288,9 @@ def columns_moved(frame, draw):
     """The same columns in another order, and one more."""
     names = draw.sample(frame.columns, len(frame.columns))
     more = draw.choice((1, "a", None, [1], math.nan))
-    return frame.select(names).with_columns(pl.Series(draw.choice(NAMES), [more] * len(frame)))
+    return frame.select(names).with_columns(
+        pl.Series(draw.choice([name for name in NAMES if name not in frame]), [more] * len(frame))
+    )
 
 
 def otherwise_stored(frame, draw):

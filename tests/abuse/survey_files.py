@@ -77,7 +77,12 @@ def _true_csv(data):
 
 
 def _stored_rows(rows):
+    rows, seen = [*rows], {}
     assert rows
+    for row in rows:  # options without a number are in the order of their first row
+        labels = seen.setdefault(row["question_id"], {})
+        place = labels.setdefault(row.get("option_label"), len(labels))
+        row.setdefault("option_index", place)
     return _rounded(
         (
             row["question_id"],

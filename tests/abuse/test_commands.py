@@ -34,6 +34,7 @@ TABLES = {
     "survey prompts": "survey",
     "survey baselines": "survey",
     "survey validate": "survey",
+    **dict.fromkeys(("evaluate", "compare", "rank", "partial", "items"), "answers"),
 }
 NEEDED = {"survey": ["--truth", "survey.parquet"], "calibrate": ["--features", "confidence"]}
 FEW = {"n": "0 1 2 7 -1 x", "permutations": "0 1 2 x", "participants": "0 1 2 -1"}

@@ -3,6 +3,7 @@
 `EVALFRAME_KILLS` is how many programs are killed.
 """
 
+import json
 import os
 import random
 import signal
@@ -14,42 +15,64 @@ from concurrent.futures import ThreadPoolExecutor
 import polars as pl
 import pytest
 
+import evalframe as ef
+from abuse.outcomes import SEED
 from evalframe.core import files
 from evalframe.core.errors import OutputError
 from evalframe.core.files import replacing, scratch, together
-from evalframe.jobs.written import read_provenance, write_tables
+from evalframe.jobs.samples import write_samples
+from evalframe.jobs.written import read_provenance, write_result, write_tables
 
 KILLS = int(os.environ.get("EVALFRAME_KILLS", "8"))
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 
 STARTER = """
-import os, signal, sys, time
+import json, os, signal, sys, time
 import difflib, numpy  # what the program loads late
 import evalframe.selective.areas, evalframe.evaluation
 from evalframe.jobs import cli
 from evalframe.jobs.selective import run
 
+CHANGES = ("os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir", "os.truncate")
+WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
+
+def watched(at, count=[0]):
+    def hook(event, args):
+        if event in CHANGES or event == "open" and isinstance(args[2], int) and args[2] & WRITES:
+            if not str(args[0]).startswith("/dev/"):
+                count[0] += 1
+                if count[0] == at:
+                    os.kill(os.getpid(), signal.SIGKILL)
+    sys.addaudithook(hook)
+    return count
+
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background ignores it
 for line in sys.stdin:
-    output, run_number, number, seconds = line.split()
+    words, number, seconds, at = json.loads(line)
+    reader, writer = os.pipe()
     child = os.fork()
     if not child:
-        sys.stderr = open(os.devnull, "w")
-        flags = "--by mode --metrics coverage --loss abs --on-invalid quarantine -q"
-        flags += " --area-coverage"
-        flags = flags.split()
-        sys.argv = ["evalframe", "selective", "items.csv", "-o", output, *flags, f"0.{run_number}"]
-        signal.alarm(30)
+        sys.stdout = sys.stderr = open(os.devnull, "w")
+        sys.argv = ["evalframe", *words]
+        signal.alarm(120)
+        count = watched(at)
         try:
             cli.main()
         finally:  # at once: threads from before the fork are not there to be waited for
+            os.write(writer, str(count[0]).encode())
             os._exit(0)
-    time.sleep(float(seconds))
-    if int(number):
-        os.kill(child, int(number))
-    print(os.waitpid(child, 0)[1], flush=True)
+    os.close(writer)
+    if number:
+        time.sleep(seconds)
+        os.kill(child, number)
+    status = os.waitpid(child, 0)[1]
+    print(json.dumps([status, int(os.read(reader, 9) or 0)]), flush=True)
+    os.close(reader)
 """
-"""Starts the program again and again, without loading it every time, and kills it."""
+"""Starts the program again and again, without loading it every time, and kills it.
+
+It is killed by a signal after some seconds, or before its so manieth change of a file.
+"""
 
 ITEMS = """mode,participant_id,item,prediction,label,confidence
 few,1,a,0,1,0.5
@@ -60,10 +83,37 @@ zero,2,a,1,1,0.3
 """
 
 
-@pytest.mark.parametrize("output", ["out.parquet", "out/"])
-def test_a_killed_program_leaves_the_old_or_the_new(tmp_path, output):
-    (tmp_path / "items.csv").write_text(ITEMS)
-    draw, late = random.Random(0), []
+FLAGS = """--by mode --metrics coverage --loss abs --on-invalid quarantine -q
+--area-coverage"""
+
+COMMANDS = """sample o --participants 2 --overwrite --seed {n}
+tutorial o --overwrite
+report r{n} -o o.html -q
+selective items.parquet --by mode --loss abs -o o -q --on-invalid quarantine --bootstrap 1{n}
+calibrate items.parquet --method temperature --features confidence -o o.json -q --folds {n}
+rag rag_responses.parquet -o o --report o.html -q --bootstrap 1{n}
+rag documents rag_instances.parquet -o o.jsonl -q --seed {n}
+survey survey_responses.parquet --truth survey.parquet -o o.csv -q --summary s.json --bootstrap 1{n}
+survey prompts survey.parquet -o o.jsonl -q --seed {n} --context-count 1
+survey baselines survey.parquet -o o.parquet -q --seed {n} --kinds permutation --permutations 2
+replication replication_tests.parquet -o o --summary s -q --human-prior-odds {n}
+evaluate answers.parquet --by model -o o.csv --report o.html -q --bootstrap 1{n}
+compare answers.parquet --between model -o o --summary s.md -q --bootstrap 1{n} --cluster sample_id
+rank answers.parquet --between model --best highest -o o.md -q --bootstrap 1{n} --cluster sample_id
+partial answers.parquet --by model -o o.parquet -q --state s --metric total:{n}
+merge s{n}.parquet a.parquet -o o.parquet -q
+retract b.parquet s{n}.parquet -o o.parquet -q
+finish s{n}.parquet -o o.json -q
+logs report quiz{n} -o o.parquet
+logs check quiz{n} -o o.parquet
+run job{n}.toml -q
+gate job{n}.toml -q""".splitlines()
+"""All that write, in two versions; `demo` runs others of them."""
+
+
+@pytest.fixture
+def start(tmp_path):
+    """Runs a command in a folder: its status, and how many changes of files it makes."""
     with subprocess.Popen(
         [sys.executable, "-c", STARTER],
         cwd=tmp_path,
@@ -72,29 +122,40 @@ def test_a_killed_program_leaves_the_old_or_the_new(tmp_path, output):
         text=True,
     ) as starter:
 
-        def start(run, number, seconds):
-            starter.stdin.write(f"{output} {run} {int(number)} {seconds}\n")
+        def start(words, number=0, seconds=0.0, at=0):
+            starter.stdin.write(json.dumps([words.split(), int(number), seconds, at]) + "\n")
             starter.stdin.flush()
-            return int(starter.stdout.readline())
+            return json.loads(starter.stdout.readline())
 
-        assert start(99, 0, 0.0) == 0
-        before, began = found(tmp_path), time.monotonic()
-        assert len(before) == (2 if output == "out.parquet" else 6)
-        assert start(99, 0, 0.0) == 0
-        lasting = time.monotonic() - began
-        for run in range(100, 100 + KILLS // 2):
-            number = SIGNALS[run % 3]
-            start(run, number, draw.random() * lasting)
-            after = found(tmp_path)
-            if after.keys() != before.keys() or len({*after.values()} - {None}) > 1:
-                assert number == signal.SIGKILL, (after, number)
-                late.append((run, after))
-                for left in tmp_path.rglob(".*.tmp"):
-                    left.unlink()  # or the next run would be blamed for it
-                assert start(run, 0, 0.0) == 0
-        # Between the first and the last of several names there is a moment; see `replacing_all`.
-        assert len(late) <= 1 + KILLS // 20, late
+        yield start
         starter.stdin.close()
+
+
+@pytest.mark.parametrize("output", ["out.parquet", "out/"])
+def test_a_killed_program_leaves_the_old_or_the_new(tmp_path, start, output):
+    (tmp_path / "items.csv").write_text(ITEMS)
+    draw, late = random.Random(0), []
+
+    def run_of(run, *how):
+        return start(f"selective items.csv -o {output} {FLAGS} 0.{run}", *how)[0]
+
+    assert run_of(99) == 0
+    before, began = found(tmp_path), time.monotonic()
+    assert len(before) == (2 if output == "out.parquet" else 6)
+    assert run_of(99) == 0
+    lasting = time.monotonic() - began
+    for run in range(100, 100 + KILLS // 2):
+        number = SIGNALS[run % 3]
+        run_of(run, number, draw.random() * lasting)
+        after = found(tmp_path)
+        if after.keys() != before.keys() or len({*after.values()} - {None}) > 1:
+            assert number == signal.SIGKILL, (after, number)
+            late.append((run, after))
+            for left in tmp_path.rglob(".*.tmp"):
+                left.unlink()  # or the next run would be blamed for it
+            assert run_of(run) == 0
+    # Between the first and the last of several names there is a moment; see `replacing_all`.
+    assert len(late) <= 1 + KILLS // 20, late
 
 
 def found(folder):
@@ -108,6 +169,73 @@ def found(folder):
         else read_provenance(path)["job"]["area_coverage"]
         for path in outputs
     }
+
+
+def test_every_command_killed_at_its_changes_of_files(tmp_path, start):
+    """Each file is the old or the new, and what is left beside them does not stop the next run."""
+    draw, inputs = random.Random(SEED), prepared(tmp_path)
+    for command in draw.sample(COMMANDS, max(1, min(len(COMMANDS), KILLS // 10))):
+        versions = []
+        for number in (1, 2):
+            changes = start(command.format(n=number))[1]
+            versions.append(contents(tmp_path, inputs))
+            assert versions[-1], command
+        old, new = versions
+        assert changes > 0, command
+        for at in draw.sample(range(1, changes + 1), min(changes, 2 + KILLS // 20)):
+            for name in contents(tmp_path, inputs):
+                (tmp_path / name).unlink()
+            for name, content in old.items():
+                (tmp_path / name).write_bytes(content)
+            assert start(command.format(n=2), at=at)[0] == signal.SIGKILL
+            after = contents(tmp_path, inputs)
+            assert old.keys() <= after.keys(), (command, at)
+            for name, each in after.items():
+                known = (old.get(name), new.get(name))
+                assert each in known or name.endswith(".tmp"), (command, at, name)
+        assert start(command.format(n=2))[0] == 0
+        last = contents(tmp_path, inputs)
+        assert new.items() <= last.items(), command
+        for name in last:
+            (tmp_path / name).unlink()
+
+
+def contents(folder, inputs):
+    """What is written, by name; sums of the store are found by their content."""
+    found = {path for path in folder.rglob("*") if path.is_file()} - inputs
+    names = (path for path in found if path.suffix != ".state" and path.parent.name != "runs")
+    return {str(path.relative_to(folder)): path.read_bytes() for path in names}
+
+
+def prepared(folder):
+    """Inputs of all commands, in two versions where a flag makes no other result."""
+    write_samples(folder, participants=3)
+    answers = pl.read_parquet(folder / "answers.parquet")
+    half = len(answers) // 2
+    states = {"a": answers[:half], "s1": answers[half:], "s2": answers[half + 9 :], "b": answers}
+    for name, part in states.items():
+        ef.partial(part, ef.mean("score"), by="model").write_parquet(folder / f"{name}.parquet")
+    for number in (1, 2):
+        (folder / f"r{number}").mkdir()
+        result = ef.evaluate(answers[number:], ef.mean("score"), by="model")
+        write_result(result, folder / f"r{number}/out.parquet", {})
+        (folder / f"quiz{number}").mkdir()
+        log = ef.logs.sample_log(samples=2 + number, epochs=1)
+        (folder / f"quiz{number}/quiz.eval").write_bytes(log)
+        (folder / f"job{number}.toml").write_text(JOB.format(n=number))
+    return {path for path in folder.rglob("*") if path.is_file()}
+
+
+JOB = """family = "items"
+verb = "compare"
+items = ["answers.parquet"]
+output = "o.parquet"
+between = "model"
+baseline = "lantern-13b"
+metrics = ["mean:score"]
+fail_if = "regression > 0.{n}"
+bootstrap = {{ n = 10, cluster = "sample_id" }}
+"""
 
 
 @pytest.mark.parametrize("nameless", [True, False])

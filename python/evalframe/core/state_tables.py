@@ -238,8 +238,8 @@ def block_tables(
         names = {name: inner for inner, name in public.items()}
         names |= {f":{name}": name for name in block.all_sums}
         check_present(state, [*names, *block.units])
-        rows = numbered.lazy().filter(pl.col(BLOCK) == number).rename(names)
-        parts.append(rows.select(*names.values(), *block.units, LEVEL))
+        rows = numbered.lazy().filter(pl.col(BLOCK) == number)
+        parts.append(rows.select(*names, *block.units, LEVEL).rename(names))
     return pl.collect_all(parts)
 
 

@@ -26,9 +26,11 @@ rejection_rate_lower rejection_rate_upper noise_rate accuracy_without_noise accu
 effect_d_human effect_d_agent n n_missing n_clusters n_units_missing n_dropped n_absent n_shared
 n_fact_checked n_tests n_eff parse_rate unit_drop_rate pas_drop_rate covered trials
 sample_size"""
+_NAMES = ("model", "left", "right", "segment_id", "category", "study_id", "test_id")
 _HOLDS: dict[str, tuple[str, Callable[[pl.DataType], bool]]] = {
     **dict.fromkeys(_NUMBERS.split(), ("numbers", lambda dtype: dtype.is_numeric())),
     **dict.fromkeys(["actual", "predicted", "options"], ("lists", lambda dtype: dtype.is_nested())),
+    **dict.fromkeys(_NAMES, ("names", lambda dtype: not dtype.is_nested())),
     "metric": ("names", lambda dtype: dtype in (pl.String, pl.Categorical, pl.Enum)),
     "tied_with_best": ("true or false", lambda dtype: dtype == pl.Boolean()),
 }
@@ -42,8 +44,9 @@ def checked(table: pl.DataFrame, what: str, needed: Sequence[str]) -> pl.DataFra
 
     Columns before the first of the needed ones are keys, of any type that is not Python's.
     """
-    places = [table.columns.index(name) for name in needed if name in table.columns]
-    values = table.columns[min(places, default=0) :]
+    if missing := [name for name in needed if name not in table.columns]:
+        raise MissingColumnsError(f"{what}: this result lacks {', '.join(map(repr, missing))}")
+    values = table.columns[min(map(table.columns.index, needed), default=0) :]
     for name, dtype in table.schema.items():
         holds, does = _HOLDS.get(name, _ANY) if name in values else _ANY
         if dtype.is_object() or not (does(dtype) or dtype == pl.Null()):
@@ -53,7 +56,8 @@ def checked(table: pl.DataFrame, what: str, needed: Sequence[str]) -> pl.DataFra
             )
     if "metric" in values and table["metric"].null_count():
         raise ParameterError(f"{what}: column 'metric' has nulls, so it is not told what they are")
-    wide = cs.by_dtype(pl.Float32, pl.Int128) | cs.decimal()
+    unknown = cs.by_dtype(pl.Null) & cs.by_name(*_NUMBERS.split(), require_all=False)
+    wide = cs.by_dtype(pl.Float32, pl.Int128) | cs.decimal() | unknown
     return table.with_columns((cs.by_name(*values) & wide).cast(pl.Float64))
 
 
@@ -71,7 +75,15 @@ class Form(NamedTuple):
     @property
     def columns(self) -> tuple[str, ...]:
         """The columns of its values."""
+        if self.value == "delta":
+            return ("metric", "left", "right", self.value)
         return ("metric", self.value) if self.measure is None else (self.value,)
+
+    def needed(self, table: pl.DataFrame) -> list[str]:
+        """The same, and those of a board if the table is one."""
+        board = ["rank"] * ("rank" in table.columns)
+        sets = ["rank_set_lower", "rank_set_upper"] * ("tied_with_best" in table.columns)
+        return [*self.columns, *board, *(sets if board else [])]
 
     def keys(self, table: pl.DataFrame) -> list[str]:
         """What tells the rows apart: of a board the entry first, then its groups."""

@@ -67,7 +67,7 @@ def show(result: Frame, *, level: float | None = None, cluster: str | None = Non
     form = form_of(table, "ef.show takes")
     if table.is_empty():
         raise ParameterError("ef.show: the table has no rows")
-    table = checked(table, "ef.show", form.columns)
+    table = checked(table, "ef.show", form.needed(table))
     make = (
         _of_pairs if form.value == "delta" else _of_board if "rank" in table.columns else _of_long
     )
