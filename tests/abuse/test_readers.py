@@ -13,11 +13,20 @@ from abuse import (
     replication_files,
     selective_files,
     survey_files,
+    written_files,
 )
 from abuse.mutations import DEEP, VALUES, value_replaced
 from abuse.outcomes import SEED, N, difference, outcome
 
-FAMILIES = (inspect_files, log_files, selective_files, rag_files, survey_files, replication_files)
+FAMILIES = (
+    inspect_files,
+    log_files,
+    selective_files,
+    rag_files,
+    survey_files,
+    replication_files,
+    written_files,
+)
 READERS = {name: reader for family in FAMILIES for name, reader in family.READERS.items()}
 OF_JSON = [name for name, reader in READERS.items() if {*VALUES} <= {*reader.mutations}]
 
