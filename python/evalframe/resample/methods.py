@@ -67,7 +67,8 @@ class Bootstrap:
 
             No method corrects the bias of a calibration error in bins: with 30 clusters
             `percentile` contained the true value in 0.63, `expanded_bca` in 0.89 of all worlds. Of
-            a calibrated system, whose true error is 0, none contained it with 100 clusters.
+            a calibrated system, whose true error is 0, `expanded_bca` contained it in none of 300
+            worlds of 100 clusters, `Jackknife` in 0.18.
             No method sees what did not happen: with 30 clusters, intervals of the share of an event
             of 0.05 contained it in 0.76, with 8 clusters in 0.29; they have no width where nothing
             happens. Of lognormal clusters `expanded_bca` contained the mean in 0.90 with 30 and in
