@@ -6,6 +6,7 @@
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -204,7 +205,9 @@ def contents(folder, inputs):
     """What is written, by name; sums of the store are found by their content."""
     found = {path for path in folder.rglob("*") if path.is_file()} - inputs
     names = (path for path in found if path.suffix != ".state" and path.parent.name != "runs")
-    return {str(path.relative_to(folder)): path.read_bytes() for path in names}
+    # An artifact says when it was made.
+    moment = re.compile(rb"\d{4}-\d\d-\d\dT[\d:.+Z-]+")
+    return {str(path.relative_to(folder)): moment.sub(b"", path.read_bytes()) for path in names}
 
 
 def prepared(folder):
