@@ -35,7 +35,7 @@ def run(small: bool) -> list[Figure]:
         *_of_baselines(survey, permutations, small),
         against(
             f"{flips:,} sign flips, {pairs:,} pairs of models, {items:,} items",
-            partial(sign_flip_test, scored, n=flips),
+            partial(sign_flip_test, scored, cluster=None, n=flips),
             product(flips, items, pairs),
             called="one matrix product of the size",
             at_most=_FLIPS_AT_MOST,

@@ -97,7 +97,7 @@ def test_intervals_and_weights(survey):
     for name in ("overall", "category"):
         expected = ef.survey.leaderboard(items, name, weighting="question", resample=resample)
         assert_frame_equal(pl.read_parquet(f"tables/{name}.parquet"), expected)
-    pairs = ef.survey.sign_flip_test(items, n=30, seed=7)
+    pairs = ef.survey.sign_flip_test(items, cluster="segment_id", n=30, seed=7)
     assert_frame_equal(pl.read_parquet("tables/pairwise.parquet"), pairs)
 
 
@@ -149,7 +149,7 @@ def test_amounts_of_context(survey):
     assert_frame_equal(pl.read_parquet("tables/overall.parquet"), expected)
     gaps = ef.survey.question_disparity(items, context=0)
     assert_frame_equal(pl.read_parquet("tables/question_disparity.parquet"), gaps)
-    pairs = ef.survey.sign_flip_test(items, context=0, n=20)
+    pairs = ef.survey.sign_flip_test(items, cluster="segment_id", context=0, n=20)
     assert_frame_equal(pl.read_parquet("tables/pairwise.parquet"), pairs)
     text = survey(*SAID, "-o", "out.parquet", "--context", "all")
     assert "Items of all amounts of context are pooled." in text

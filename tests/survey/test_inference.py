@@ -188,3 +188,17 @@ def test_families_by_group():
 def test_corrections_that_are_refused():
     with pytest.raises(ParameterError, match="correction must be one of"):
         adjusted_p_value(correction="sidak")
+
+
+def test_a_cluster_has_one_sign():
+    """Two questions of two segments: of four choices of signs, two are as far from 0."""
+    keys = {"segment_id": ["x", "y", "x", "y"], "question_id": [1, 1, 2, 2]}
+    a, b = pl.DataFrame({**keys, "score": 0.5}), pl.DataFrame({**keys, "score": 0.75})
+    scored = pl.concat([a.with_columns(model=pl.lit("a")), b.with_columns(model=pl.lit("b"))])
+    options = {"on": ["segment_id", "question_id"]}
+    expected = {"question_id": 2 / 4, "segment_id": 2 / 4, None: 2 / 16}
+    for cluster, p in expected.items():
+        made = sign_flip_test(scored, cluster=cluster, **options)
+        assert made.select("delta", "n_shared", "p_value").row(0) == (0.25, 4, p)
+    with pytest.raises(MissingColumnsError, match="question_id"):
+        sign_flip_test(scored.drop("question_id"), on="segment_id")

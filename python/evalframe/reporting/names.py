@@ -163,6 +163,9 @@ _SCORES = ("pas", "ecs", "score")
 _PHRASE, _AXIS = 60, 80
 """Letters of a phrase, and of an axis title, at most."""
 
+_DECIMALS, _LARGE = 6, 1e7
+"""Decimals at most, and from where on numbers have an exponent."""
+
 _NUMBER = r"-?\d[\d.e+-]*"
 
 ARROWS = {
@@ -203,7 +206,7 @@ def digits(half_widths: Iterable[float | None], spread: float) -> int:
     size = known[len(known) // 2] if known else spread / 10
     if not 0 < size < math.inf:
         return 3
-    return min(6, max(1, 1 - math.floor(math.log10(size))))
+    return min(_DECIMALS, max(1, 1 - math.floor(math.log10(size))))
 
 
 def some(count: int, noun: str) -> str:
@@ -220,10 +223,15 @@ def number(value: float | None, decimals: int) -> str:
 
     >>> number(-0.0004, 3), number(-0.25, 2), number(None, 2)
     ('0.000', '−0.25', '—')
+    >>> number(-math.inf, 3), number(2.5e30, 3), number(2.5e-9, _DECIMALS)
+    ('−∞', '2.5e+30', '2.5e−09')
     """
-    if value is None or not math.isfinite(value):
+    if value is None:
         return "—"
-    text = f"{value:.{decimals}f}"
+    if not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "∞" if value > 0 else f"{MINUS}∞"
+    is_tiny = decimals == _DECIMALS and 0 < abs(value) < 10**-_DECIMALS
+    text = f"{value:.3g}" if is_tiny or abs(value) >= _LARGE else f"{value:.{decimals}f}"
     return text.replace("-", "" if float(text) == 0 else MINUS)
 
 

@@ -283,8 +283,8 @@ def sign_flip_test(
 ) -> pl.LazyFrame:
     """Test of pairs by random signs, see `ef.survey.sign_flip_test`.
 
-    Signs are always drawn, p-values can be 0, three keys must be shared, and all amounts of context
-    are averaged.
+    Each key has a sign of its own, signs are always drawn, p-values can be 0, three keys must be
+    shared, and all amounts of context are averaged.
     """
     check_draws(n, seed)
     pairs = Pairs.of(lazy(scored), between, on, score)

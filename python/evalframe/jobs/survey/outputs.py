@@ -220,6 +220,8 @@ def tables_of(
         named = [name for name in DISTRIBUTION if name in scores.columns]
         options = _options(job)
         del options["by"]
+        if resample is not None and job.rules != "reference":  # the original flips each key
+            options["cluster"] = resample.cluster
         tables["pairwise"] = functions.sign_flip_test(
             scores.drop_nulls("question_id"),
             on=[*dict.fromkeys((*job.by, *named))],

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from evalframe.core.segments import Floats, Ints
 
 
+_CLUSTER = "#cluster"
+
 _SIGNS = 1 << 22
 """Signs, as floats, that are in memory at a time."""
 
@@ -66,6 +68,7 @@ def sign_flip_test(
     *,
     between: IntoExpr = "model",
     on: IntoExpr | Sequence[IntoExpr] = KEYS,
+    cluster: IntoExpr | None = "question_id",
     score: IntoExpr = "score",
     context: Context = "highest",
     n: int = 10_000,
@@ -74,21 +77,21 @@ def sign_flip_test(
 ) -> pl.LazyFrame:
     """Test each pair of models for a difference of their mean scores on what both answered.
 
-    If two models are equal, the difference on each key could as well have the other sign. The
+    If two models are equal, the differences of each cluster could as well have the other sign. The
     p-value is the share of random signs whose mean difference is at least as far from 0, with one
     added to numerator and denominator. All pairs have the same signs. If there are at most n
     choices of signs in all, each is tried once, which is exact.
 
-    Keys are taken as independent. Questions of one segment, and segments of one question, are not
-    quite: with complete questions as keys (`on="question_id"`) the test is about other questions.
-    Of two equal models with 20 questions of 20 segments, half of whose differences were of the
-    question, it found a difference (p <= 0.05) in 0.55 of 100 simulated worlds by the default, in
-    0.05 by question.
+    Clusters are taken as independent. Segments answer the same question alike, so that each key by
+    itself (`cluster=None`) finds too much: of two equal models with 20 questions of 20 segments,
+    half of whose differences were of the question, it found a difference (p <= 0.05) in 0.55 of 100
+    simulated worlds, by question in 0.05.
 
     Args:
         scored: One row per model and key; repeated rows are averaged first.
         between: The models, at least two.
-        on: The keys that both models must have.
+        on: The keys that both models must have; the cluster is one of them.
+        cluster: What is drawn, and gets one sign; None takes each key by itself.
         score: Null or NaN is missing.
         context: As for `at_context`; segments are identified by `segment_id` and `round`, if
             present.
@@ -116,7 +119,7 @@ def sign_flip_test(
     """
     check_draws(n, seed)
     rows = mark(lazy(scored), context, [between, *filter(is_context_count, shared_keys(on))], score)
-    pairs = Pairs.of(included(rows), between, on, score, _ROUNDING)
+    pairs = Pairs.of(included(rows), between, on, score, _ROUNDING, cluster)
     p_value = _p_values(pairs.differences, n, seed)
     table = pairs.table(p_value, _LEAST).with_columns(adjusted_p_value(correction=correction))
     return with_contexts(table.lazy(), rows, [as_expr(between)], ["left"], ["right"])
@@ -127,7 +130,7 @@ class Pairs(NamedTuple):
 
     Attributes:
         models: Left and right models.
-        differences: Keys by pairs, left minus right; 0 if a key is not shared.
+        differences: Sums of clusters by pairs, left minus right; 0 if no key is shared.
         shared: Number of shared keys.
         means: Mean scores of the left and the right models on them.
     """
@@ -145,12 +148,13 @@ class Pairs(NamedTuple):
         on: IntoExpr | Sequence[IntoExpr],
         score: IntoExpr,
         rounding: float = 0.0,
+        cluster: IntoExpr | None = None,
     ) -> Pairs:
         """Pair the models of scored rows, which are averaged by model and key first.
 
         Differences that are no more than `rounding` times the left score are 0.
         """
-        models, scores = _score_matrix(rows, between, on, score)
+        models, scores, starts = _score_matrix(rows, between, on, score, cluster)
         left, right = np.triu_indices(len(models), 1)
         is_known = ~np.isnan(scores)
         filled, flags = np.where(is_known, scores, 0.0), is_known.astype(np.float64)
@@ -159,6 +163,8 @@ class Pairs(NamedTuple):
             means = filled @ flags.T / shared
         differences = np.nan_to_num(scores[left] - scores[right], nan=0.0)
         differences[np.abs(differences) <= rounding * np.abs(filled[left])] = 0.0
+        if cluster is not None and len(starts):
+            differences = np.add.reduceat(differences, starts, axis=1)
         return cls(
             (models.gather(left), models.gather(right)),
             np.ascontiguousarray(differences.T),
@@ -183,10 +189,18 @@ class Pairs(NamedTuple):
 
 
 def _score_matrix(
-    rows: pl.LazyFrame, between: IntoExpr, on: IntoExpr | Sequence[IntoExpr], score: IntoExpr
-) -> tuple[pl.Series, Floats]:
-    """Models, sorted, and their mean scores, models by keys, NaN where a model lacks a key."""
-    keys = shared_keys(on)
+    rows: pl.LazyFrame,
+    between: IntoExpr,
+    on: IntoExpr | Sequence[IntoExpr],
+    score: IntoExpr,
+    cluster: IntoExpr | None,
+) -> tuple[pl.Series, Floats, Ints]:
+    """Models, sorted, and their mean scores, models by keys, NaN where a model lacks a key.
+
+    Keys are sorted by their cluster; the last array has the number of the first key of each.
+    """
+    keys = [] if cluster is None else [as_expr(cluster).alias(_CLUSTER)]
+    keys += shared_keys(on)
     check_columns("sign_flip_test", rows, [as_expr(between), *keys, as_expr(score)])
     known = rows.select(
         as_expr(between).alias("model"),
@@ -209,7 +223,8 @@ def _score_matrix(
         raise ParameterError(f"sign_flip_test needs two models, found {models.to_list()}")
     scores = np.full((len(models), numbered["key"].n_unique()), np.nan)
     scores[numbered["line"].to_numpy(), numbered["column"].to_numpy()] = numbered["score"]
-    return models, scores
+    first = numbered.group_by(pl.col("key").struct[0]).agg(pl.col("column").min())["column"].sort()
+    return models, scores, first.cast(pl.Int64).to_numpy()
 
 
 def _p_values(differences: Floats, n: int, seed: int) -> Floats:
