@@ -281,8 +281,9 @@ def test_a_readable_report(call, folder):
     flags = ("--metrics", "selective_risk,aurc_at", "--bootstrap", "10", "--level", "0.9")
     call(*line, *flags, "--convention", "trapezoid_predicted", "--key", "")
     text = Path("out.md").read_text()
-    assert "selective_risk" in text, "what is asked for by name is shown"
-    assert "AURC@0.50" in text
+    heads = [name.strip() for name in text.partition("\n")[0].strip("|").split("|")]
+    assert heads == ["mode", "confidence", "n", "selective_risk", "AURC@0.50"]
+    assert len(re.findall(r"\d\.\d+ \[\d\.\d+, \d\.\d+\]", text)) == 2 * 2
     assert "90% intervals in brackets." in text
     assert text.endswith("Convention: trapezoid_predicted.\n")
     Path("job.toml").write_text(JOB.replace("job.parquet", "job.md"))

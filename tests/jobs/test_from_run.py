@@ -339,10 +339,12 @@ def test_a_readable_report(call, runs):
     assert text.startswith("Input 0: run.json, few_shot, sample-12-1  \nInput 1: run.json, zero_")
     figures, deltas = re.findall(r"(?:^\|.*\|\n)+", text, re.MULTILINE)
     assert "| input | confidence |" in figures
-    assert "AURC" in figures
+    assert " AURC |" in figures
+    ends = r" .?\d\.\d+ \[.?\d\.\d+, .?\d\.\d+\] \|"
+    assert len(re.findall(ends, figures)) == 2 * 3, "Cmax, AURC and AUGRC of both modes"
     assert figures.count("\n") == 4
     assert deltas.count("\n") == 5
-    assert "delta" in deltas
+    assert len(re.findall(ends, deltas)) == 3
     call(*line[:3], *FEW, *QUICK, "-o", "report.md", "-q", "--report", "report.html")
     assert "minus" not in Path("report.md").read_text()
     page = Path("report.html").read_text()

@@ -1,5 +1,6 @@
 """`evalframe replication`: the scores that it writes and prints."""
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -189,6 +190,8 @@ def test_groups(replication, tables):
     pl.concat([warm[0], warm[1].filter(pl.col("model") != "harbor-7b")]).write_parquet("w.parquet")
     text = replication("w.parquet", "-o", "tables", "--by", "model,degree", "--bootstrap", "9")
     assert text.partition("\n\n")[2].split()[:4] == ["rank", "model", "degree", "PAS"]
+    ends = r" [\d.\N{MINUS SIGN}]+ \[[\d.\N{MINUS SIGN}]+, [\d.\N{MINUS SIGN}]+\]"
+    assert len(re.findall(ends, text)) == 3 * 5, "PAS, normalised PAS and ECS of each system"
     found = pl.read_parquet("tables/models.parquet")
     assert found["rank"].to_list() == [1, 1, 3, 3, 5]
     differences = pl.read_parquet("tables/differences.parquet")

@@ -1,6 +1,7 @@
 """`evalframe survey`: the leaderboards that it writes and prints."""
 
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import get_args
@@ -88,7 +89,7 @@ def test_a_folder_gets_every_table(survey):
 def test_intervals_and_weights(survey):
     flags = ["--weighting", "question", "--bootstrap", "30", "--level", "0.9", "--seed", "7"]
     text = survey(*SAID, "-o", "tables", *flags, "--baselines", "uniform")
-    assert "score" in text
+    assert re.search(r"quill-70b +0\.\d{3} \[0\.\d{3}, 0\.\d{3}\]", text), text
     assert "90% intervals in brackets." in text
     assert "Tied: with the best" in text
     assert "each question counts alike" in text
