@@ -281,8 +281,7 @@ def check_once(files: Iterable[File]) -> None:
                 status = file.path.stat()
             key = (status.st_dev, status.st_ino)
         if (first := seen.get(key)) is not None:
-            is_name = first.name == file.name
-            told = "is named twice" if is_name else f"and {first.name} are one file"
+            told = "is named twice" if first.name == file.name else f"and {first.name} are one file"
             raise InputError(f"{file.name} {told}, so its rows would count twice; name it once")
         seen[key] = file
 

@@ -387,21 +387,6 @@ cli.add_command(logs)
 @click.option("--family", help="Only those of one family.")
 def list_metrics(family: str | None) -> None:
     """List the metrics: name, family, direction, range and roles."""
-    from evalframe.core.errors import UnknownNameError
-    from evalframe.core.metric import registered
+    from evalframe.jobs.metrics import listed
 
-    for name in FAMILIES:
-        _ = family_named(name).metrics.value  # which declares them
-    known = {metric.family for metric in registered().values()}
-    if family is not None and family not in known:
-        raise UnknownNameError.of("family", family, known)
-    rows = [("name", "family", "direction", "range", "roles")]
-    for metric in registered().values():
-        if family in (None, metric.family):
-            name, limits = metric.label or metric.name, "[{:g}, {:g}]".format(*metric.range)
-            roles = ", ".join(metric.roles)
-            rows.append((name, metric.family, metric.direction, limits, roles))
-    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))]
-    for row in rows:
-        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
-        say("  ".join(cells).rstrip())
+    say(listed(family))

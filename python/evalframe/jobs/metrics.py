@@ -18,6 +18,8 @@ from typing import Any, NamedTuple, TypeAlias
 import evalframe as ef
 from evalframe.core.errors import ParameterError, UnknownNameError
 from evalframe.core.metric import Metric, MetricExpr, lookup, registered
+from evalframe.jobs.family import FAMILIES
+from evalframe.jobs.family import family as family_named
 from evalframe.jobs.imported import metric_at
 
 Entry: TypeAlias = "str | Mapping[str, Any]"
@@ -242,6 +244,23 @@ def parse(name: str) -> tuple[Metric, dict[str, Any]]:
         if metric.label and (match := re.fullmatch(_pattern(metric.label), name)):
             return metric, {key: float(value) for key, value in match.groupdict().items()}
     raise UnknownNameError.of("metric", name, registered())
+
+
+def listed(family: str | None) -> str:
+    """All metrics as lines of text, or those of one family."""
+    for name in FAMILIES:
+        _ = family_named(name).metrics.value  # which declares them
+    metrics = registered().values()
+    known = {metric.family for metric in metrics}
+    if family is not None and family not in known:
+        raise UnknownNameError.of("family", family, known)
+    rows = [("name", "family", "direction", "range", "roles")]
+    for metric in metrics:
+        if family in (None, metric.family):
+            name, limits = metric.label or metric.name, "[{:g}, {:g}]".format(*metric.range)
+            rows.append((name, metric.family, metric.direction, limits, ", ".join(metric.roles)))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
 
 
 def _candidates(name: str) -> Iterator[Metric]:
