@@ -234,6 +234,15 @@ def test_a_gate_needs_a_rule(call, tmp_path, monkeypatch):
     assert "unknown verb 'compose'. Did you mean 'compare'? Known: compare, evaluate" in told
     Path("job.toml").write_text(GATE)  # whose log is not there: 1 would be a regression
     assert "no file or folder" in call("run", "job.toml", exit_code=2).stderr
+    Path("job.toml").write_text(GATE.replace("best =", "bestt ="))  # nor is it a job then
+    assert "Did you mean 'best'?" in call("run", "job.toml", exit_code=2).stderr
+
+
+def test_a_comparison_of_rows_that_are_all_bad_says_so(commands):
+    compare = commands("compare", log=world(10, float("nan")).with_columns(score=float("nan")))
+    words = ["--between", "model", "--baseline", "old", "--on-invalid", "quarantine"]
+    told = compare("log.parquet", *words, "-o", "out.parquet", exit_code=1)
+    assert "none of 20 rows keeps the rules, so nothing is computed" in told
 
 
 def test_rank_is_that_of_python(answers, call):

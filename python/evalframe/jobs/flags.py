@@ -17,6 +17,7 @@ from msgspec import NODEFAULT
 from msgspec.structs import fields
 
 from evalframe.core.errors import InputError, UnknownNameError
+from evalframe.jobs.console import of_gate
 from evalframe.jobs.family import FAMILIES, family
 
 if TYPE_CHECKING:
@@ -267,6 +268,8 @@ def load(path: Path) -> TableJob:
         raise InputError(f"{path} is not a TOML job file: it is nested too deeply") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path} is not a TOML job file: {error}") from None
+    if "fail_if" in document:
+        of_gate()
     return parse(document)
 
 

@@ -31,6 +31,7 @@ from evalframe.jobs.paths import refuse_documents, refuse_inputs
 from evalframe.jobs.rows import Rows, Spread
 
 if TYPE_CHECKING:
+    from evalframe.core.contract import Validation
     from evalframe.jobs.rows import Workers
     from evalframe.jobs.settings import TableJob
 
@@ -44,6 +45,16 @@ def check_columns(columns: Columns, roles: Collection[str]) -> None:
     for role in columns:
         if role not in roles:
             raise UnknownNameError.of("column", role, roles)
+
+
+def refuse_nothing(validation: Validation | Any, rejects: Path | None) -> None:
+    """Raise ContractError if a quarantine would take all rows."""
+    if rejects is not None and validation.is_empty:
+        raise ContractError(
+            f"none of {validation.rows:,} rows keeps the rules, so nothing is computed, and "
+            f"neither the output nor {rejects.name} is written. Without quarantine the error says "
+            "which rows break which rule."
+        )
 
 
 def with_roles(table: pl.LazyFrame, columns: Columns) -> pl.LazyFrame:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from evalframe.core import remote
-from evalframe.core.errors import ContractError, OutputError, ParameterError
+from evalframe.core.errors import OutputError, ParameterError
 from evalframe.core.files import check_within, together
 from evalframe.core.progress import silent
-from evalframe.jobs.console import of_gate, refuse_silence, say, terminal_width
+from evalframe.jobs.console import refuse_silence, say, terminal_width
 from evalframe.jobs.family import Family, Outcome, Place, family_of, reader_of
-from evalframe.jobs.inputs import check_columns, has_logs, naming_columns
+from evalframe.jobs.inputs import check_columns, has_logs, naming_columns, refuse_nothing
 from evalframe.jobs.written import (
     SUFFIXES,
     check_holds,
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
 
 def run_job(job: TableJob, folder: Path, *, into: Path | None = None, quiet: bool) -> int:
     """Run a job, print its result, and return the exit code of the command."""
-    if getattr(job, "fail_if", None) is not None:
-        of_gate()
     refuse_silence(quiet, job.output, job.report, getattr(job, "summary", None))
     with silent() if quiet else nullcontext():
         outcome = run(job, folder=folder, into=into)
@@ -83,8 +81,7 @@ def run(
         with _workers(job, folder, into or folder) as workers:
             place = Place(folder, targets, rejects, all_tables, summary, workers)
             outcome = family.compute.value(job, place)
-            if rejects is not None and outcome.validation.is_empty:
-                raise ContractError(_NOTHING.format(outcome.validation.rows, rejects.name))
+            refuse_nothing(outcome.validation, rejects)
             if workers is not None:
                 told = outcome.inputs.rows.notes() or [_LOGS if has_logs(job) else _IDLE]
                 outcome = replace(outcome, told=told)
@@ -100,10 +97,6 @@ def run(
     return outcome
 
 
-_NOTHING = (
-    "none of {:,} rows keeps the rules, so nothing is computed, and neither the output nor {} is "
-    "written. Without quarantine the error says which rows break which rule."
-)
 _LOGS = "Logs are read by the engine, if there is one; their rows are computed by this process."
 _IDLE = (
     "Inputs of this kind are read and computed by this process: no engine is used, nothing is kept."

@@ -23,7 +23,7 @@ from evalframe.core.per import leaves_of
 from evalframe.core.rows import columns_read
 from evalframe.core.scan import reading
 from evalframe.jobs.family import LeftOut, Outcome, Place, drawn_by
-from evalframe.jobs.inputs import Opened, check_found, open_records
+from evalframe.jobs.inputs import Opened, check_found, open_records, refuse_nothing
 from evalframe.jobs.items import KEYS, SAMPLE, SCORE_NAME, SCORER, TASK, RecordsJob
 from evalframe.jobs.metrics import Call, Reading, is_known
 
@@ -147,6 +147,7 @@ def records_of(
         keys = [*job.by, *scorers]
         contract = _contract(job, schema, [*keys, *systems], metrics, cluster)
         validation, rows = rows.checked(contract, place.rejects)
+        refuse_nothing(validation, place.rejects)
     units = [*job.per, *job.macro]
     notes = [*opened.notes, *_notes(counts, scorers, [*apart, *units], bool(units))]
     if cluster is not None and len(columns_read([cluster])) > 1:
