@@ -214,6 +214,17 @@ def test_a_table_that_is_no_whole_state(broken, message):
         ef.finish(broken).lazy().collect()
 
 
+def test_sums_that_one_state_lacks_do_not_count_as_0():
+    lost = STATE.drop(STATE.columns[-1])
+    for states in (
+        (STATE, lost),
+        (lost, STATE),
+        (STATE, lost.with_columns(pl.lit(1.0).alias(":x"))),
+    ):
+        with pytest.raises(ParameterError, match="state 1 and the ones before it do not both have"):
+            ef.merge(*states)
+
+
 def test_states_whose_keys_are_stored_in_other_types():
     part = STATE.filter(person="b")
     stored = part.with_columns(pl.col("person").cast(pl.Categorical))

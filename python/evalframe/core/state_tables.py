@@ -132,11 +132,20 @@ class _Sum:
         rows = state.with_columns(_number(state.schema[BLOCK]))
         if header is not None:
             rows = checked(rows, len(header["blocks"]), groups_of(header))
+            self._check_columns(number, rows)
         if all(kind.schema != rows.schema for kind in self._kinds):
             self._kinds.append(rows.clear())
             check_alike(self._kinds, groups_of(self._header))
         for place, block in enumerate(self._blocks):
             block.add(rows if len(self._blocks) == 1 else rows.filter(pl.col(BLOCK) == place))
+
+    def _check_columns(self, number: int, rows: pl.DataFrame) -> None:
+        """Raise if a state lacks sums of another, which would count as 0."""
+        if self._kinds and (differ := {*rows.columns} ^ {*self._kinds[-1].columns}):
+            raise ParameterError(
+                f"state {number} and the ones before it do not both have {sorted(differ)}; make "
+                "them anew with partial(...)"
+            )
 
     def table(self) -> pl.DataFrame:
         """The sum of all states."""
