@@ -14,6 +14,7 @@ from polars.testing import assert_frame_equal
 
 import evalframe as ef
 from evalframe.compat import ai_psychiatrist
+from evalframe.core.errors import ParameterError
 from evalframe.core.metric import MetricExpr, make, registered
 from evalframe.core.nested import over_columns
 from evalframe.selective import conventions
@@ -331,6 +332,8 @@ def test_a_broken_law_names_the_metric_the_group_and_both_numbers():
     )
     with pytest.raises(AssertionError, match=message):
         check_laws(last(), items, by="model")
+    with pytest.raises(ParameterError, match="the frame has no rows, of which every law holds"):
+        check_laws(ef.coverage(), items.clear(), by="model")
 
 
 def _last(loss="loss", *, weight=None):

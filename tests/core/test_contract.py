@@ -280,6 +280,8 @@ def test_quarantine_needs_a_place(tmp_path):
         validate(scores(), SCORES, quarantine="x.parquet")
     with pytest.raises(ParameterError, match=r"'quarantine' and quarantine=None"):
         validate(scores(), SCORES, on_invalid="quarantine")
+    with pytest.raises(ParameterError, match=r"got 'quarantin'\. Did you mean 'quarantine'"):
+        validate(scores(), SCORES, on_invalid="quarantin")
     taken = scores(row=[1, 2, 3], broken_rules=[1, 2, 3])
     with pytest.raises(ContractError, match="rename 'broken_rules' and 'row'"):
         validate(taken, SCORES, on_invalid="quarantine", quarantine=tmp_path / "bad.parquet")

@@ -25,6 +25,7 @@ from evalframe.core.breaches import (
     offending,
     rejected,
 )
+from evalframe.core.choices import check_choice
 from evalframe.core.errors import ContractError, MissingColumnsError, ParameterError
 from evalframe.core.files import replacing
 from evalframe.core.frames import any_frame
@@ -316,6 +317,7 @@ def validate(
             Remedy: drop the repeats, or name the further column that tells these rows apart, in by
             or in key.
     """
+    check_choice("on_invalid", on_invalid, Literal["raise", "quarantine"])
     if (on_invalid == "quarantine") != (quarantine is not None):
         raise ParameterError(
             "on_invalid='quarantine' and the file of rejected rows, quarantine=PATH, go together;"

@@ -74,7 +74,7 @@ def check_laws(
 
     Raises:
         AssertionError: A law does not hold.
-        ParameterError: A metric declares no state.
+        ParameterError: A metric declares no state, or the frame has no rows.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -82,6 +82,8 @@ def check_laws(
         >>> items = items.with_columns(confidence=pl.Series([0.9, 0.9, 0.1, 0.7]))
         >>> ef.testing.check_laws([ef.aurc, ef.risk_at(0.5)], items, by="model")
     """
+    if tables.lazy(frame).head(1).collect().is_empty():
+        raise ParameterError("check_laws: the frame has no rows, of which every law holds")
     for law in (
         expressions_equal_tables,
         shards_add_up,
