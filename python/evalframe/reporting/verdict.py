@@ -94,6 +94,9 @@ def too_few_draws(
     >>> few = pl.Series([0.0022] * 55)
     >>> too_few_draws(few * 55, few, pl.Series([200] * 55))
     'the draws are too few for 55 tests; take at least 2,800, or compare fewer'
+    >>> few = pl.Series([0.0379] * 3)
+    >>> too_few_draws(few * 3, few, pl.Series([5] * 3))
+    'the clusters are too few for 3 tests, whatever the draws; compare fewer, or on more clusters'
     """
     tests = len(p_adjusted) - p_adjusted.null_count()
     smallest = _float(p_value.min())
@@ -107,19 +110,30 @@ def too_few_draws(
         return f"all flips of signs are too few for {tests:,} tests; compare fewer, or on more keys"
     enough = f"take at least {math.ceil(2 * tests / ALPHA):,}"
     if abs(draws - round(draws)) > 1e-6 * draws:
-        enough = f"take {_expanded_draws(tests, clusters)}, or compare fewer"
+        if (some := _expanded_draws(tests, clusters)) is None:
+            return (
+                f"the clusters are too few for {tests:,} tests, whatever the draws; "
+                "compare fewer, or on more clusters"
+            )
+        enough = f"take {some}, or compare fewer"
     return f"the draws are too few for {tests:,} tests; {enough}"
 
 
-def _expanded_draws(tests: int, clusters: pl.Series | None) -> str:
-    """How many draws bring p-values of expanded intervals below what the correction asks for."""
+def _expanded_draws(tests: int, clusters: pl.Series | None) -> str | None:
+    """How many draws bring p-values of expanded intervals below what the correction asks for.
+
+    None if no number does: they are no smaller than the chance of a replicate of one cluster makes
+    them.
+    """
     from scipy.special import ndtr, stdtrit
 
     least = None if clusters is None else _float(clusters.min())
     if least is None or least < 2:
         return "many more"
     end = math.sqrt(least / (least - 1)) * stdtrit(least - 1, ALPHA / tests / 2)
-    draws = 1 / max(float(ndtr(end)), 1e-12)
+    if (tail := float(ndtr(end))) <= least**-least:
+        return None
+    draws = 1 / max(tail, 1e-12)
     return f"at least {_rounded_up(draws):,.0f}" if draws < _MOST_DRAWS else "many more"
 
 
