@@ -4,7 +4,7 @@ What is not installed is left out. For all of them:
 
     pip install polarbearings scikit-learn evalstats inspect_ai matplotlib 'numpy<2.4'
 
-fd-shifts is on no registry: the variable FD_SHIFTS is the folder of its checkout.
+fd-shifts is on no registry: the variable FD_SHIFTS is the folder of its checkout at c4467ae.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def run(small: bool) -> list[Figure]:
 
 
 def report(*, small: bool) -> str:
-    """The table of the reference text, in Markdown."""
+    """The table of all packages that are here, in Markdown."""
     lines = [
         "| package | what | there | here | times | numbers differ by |",
         "|---|---|---|---|---|---|",
