@@ -109,10 +109,11 @@ def compare(
         item that one side did not answer still counts for the other), `detectable` (the smallest
         true difference that one such comparison finds significant with probability 0.8: standard
         errors, of draws times sqrt(n / (n - 1)), times the quantiles of level and power of
-        Student's t for n clusters of the smaller side; above 5 clusters); with a
-        metric of units, paired, `n_units` (that both sides use) and `drawn`. Null if undefined;
-        unpaired, the uncertainty also if a side has a single cluster. Intervals that are no
-        quantiles of replicates are cut off at the range that the metric declares.
+        Student's t for n clusters of the smaller side; above 5 clusters, and too small if they
+        are drawn `within` strata of a few); with a metric of units, paired, `n_units` (that both
+        sides use) and `drawn`. Null if undefined; unpaired, the uncertainty also if a side has a
+        single cluster. Intervals that are no quantiles of replicates are cut off at the range that
+        the metric declares.
 
     Raises:
         ParameterError: Not exactly one of `between` and `other`; fewer than two systems; an unknown
