@@ -72,7 +72,7 @@ for line in sys.stdin:
 """
 """Starts the program again and again, without loading it every time, and kills it.
 
-It is killed by a signal after some seconds, or before its so manieth change of a file.
+It is killed by a signal after some seconds, or before a change of a file, by its number.
 """
 
 ITEMS = """mode,participant_id,item,prediction,label,confidence
