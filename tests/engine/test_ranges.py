@@ -144,7 +144,6 @@ TWO = ["model", pl.col("person") % 2]
         ({"large": 40, "rows": 30, "few": 4, "step": 5, "batch": 16}, None),
         ({"large": 40, "rows": 30, "few": 4, "step": 5, "batch": 16}, TWO),
     ],
-    ids=str,
 )
 def test_large_groups_by_ranges_and_others_in_buckets_are_one_process(engine, given, by):
     frame = items(200, seed=1)
