@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import polars as pl
@@ -222,6 +223,7 @@ def merge(*shards: Frame | Foreign) -> Frame:
 
     Raises:
         ParameterError: The states are of different metrics, keys or clusters.
+        InputError: Two paths, perhaps links, are of one file.
 
     Examples:
         >>> import polars as pl, evalframe as ef
@@ -230,6 +232,10 @@ def merge(*shards: Frame | Foreign) -> Frame:
         >>> ef.finish(ef.merge(state, state))["n"].item()
         4
     """
+    if len(paths := [str(each) for each in shards if isinstance(each, str | Path)]) > 1:
+        from evalframe.core.scan import check_once, find
+
+        check_once(find(paths))
     total = _merged(*shards)
     return shown(total.lazy()) if any(isinstance(each, pl.LazyFrame) for each in shards) else total
 

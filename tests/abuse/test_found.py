@@ -214,6 +214,13 @@ def test_a_table_that_is_no_whole_state(broken, message):
         ef.finish(broken).lazy().collect()
 
 
+def test_a_file_of_a_state_is_added_once(tmp_path):
+    STATE.write_parquet(tmp_path / "state.parquet")
+    (tmp_path / "link.parquet").symlink_to(tmp_path / "state.parquet")
+    with pytest.raises(InputError, match=r"link\.parquet and .*state\.parquet are one file"):
+        ef.merge(tmp_path / "state.parquet", str(tmp_path / "link.parquet"))
+
+
 def test_sums_that_one_state_lacks_do_not_count_as_0():
     lost = STATE.drop(STATE.columns[-1])
     for states in (

@@ -77,6 +77,12 @@ def test_of_boards(table, said):
     assert verdict(table, cluster="question_id") == said
 
 
+def test_what_has_no_estimate_is_named_beside_the_ranks():
+    ranked = board([0.9, 0.5, None], [True, False, None], last=1)
+    ranked = ranked.with_columns(rank=pl.Series([1, 2, None]))
+    assert verdict(ranked) == "“a” is better than “b”; one more could not be ranked."
+
+
 def test_of_boards_of_several_groups():
     one = board([0.9, 0.5, 0.4], [True, False, False], last=1)
     some, none = (

@@ -152,7 +152,10 @@ def _of_boards(table: pl.DataFrame, form: Form, cluster: str | None) -> str:
     if not boards:
         return ""
     if len(boards) == 1:
-        return _of_board(boards[0], entry, form, cluster)
+        said = _of_board(boards[0], entry, form, cluster)
+        if unranked := table["rank"].null_count():
+            return f"{said[:-1]}; {spelled(unranked)} more could not be ranked."
+        return said
     number = counted(len(boards), groups[0] if len(groups) == 1 else None, "group")
     ties = [int(board["tied_with_best"].sum()) for board in boards]
     one = sum(tied == 1 for tied in ties)
