@@ -200,5 +200,5 @@ def test_a_cluster_has_one_sign():
     for cluster, p in expected.items():
         made = sign_flip_test(scored, cluster=cluster, **options)
         assert made.select("delta", "n_shared", "p_value").row(0) == (0.25, 4, p)
-    with pytest.raises(MissingColumnsError, match="question_id"):
-        sign_flip_test(scored.drop("question_id"), on="segment_id")
+    with pytest.raises(ParameterError, match="draws 'question_id', which is not among the keys"):
+        sign_flip_test(scored, on="segment_id")

@@ -220,13 +220,15 @@ def tables_of(
         named = [name for name in DISTRIBUTION if name in scores.columns]
         options = _options(job)
         del options["by"]
+        drawn = {}
         if resample is not None and job.rules != "reference":  # the original flips each key
-            options["cluster"] = resample.cluster
+            drawn["cluster"] = resample.cluster
         tables["pairwise"] = functions.sign_flip_test(
             scores.drop_nulls("question_id"),
-            on=[*dict.fromkeys((*job.by, *named))],
+            on=[*dict.fromkeys((*job.by, *named, *drawn.values()))],
             n=job.bootstrap.n,
             seed=job.bootstrap.seed,
+            **drawn,
             **options,
         )
     return tables | {"scores": scores}

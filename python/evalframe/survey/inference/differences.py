@@ -199,9 +199,16 @@ def _score_matrix(
 
     Keys are sorted by their cluster; the last array has the number of the first key of each.
     """
-    keys = [] if cluster is None else [as_expr(cluster).alias(_CLUSTER)]
-    keys += shared_keys(on)
+    keys = shared_keys(on)
     check_columns("sign_flip_test", rows, [as_expr(between), *keys, as_expr(score)])
+    if cluster is not None:
+        drawn = as_expr(cluster).meta.output_name()
+        if drawn not in {key.meta.output_name() for key in keys}:
+            raise ParameterError(
+                f"sign_flip_test draws {drawn!r}, which is not among the keys that on names; name "
+                "a key as cluster, or give cluster=None, which takes each key by itself"
+            )
+        keys = [as_expr(cluster).alias(_CLUSTER), *keys]
     known = rows.select(
         as_expr(between).alias("model"),
         pl.struct(keys).alias("key"),
