@@ -65,6 +65,12 @@ def test_columns_go_from_the_right_until_lines_fit():
     assert written(RATES, SHOWN, keys=["model"], width=1).splitlines()[0] == "model      n"
 
 
+def test_the_decision_of_a_gate_stays_where_lines_are_short():
+    gate = {"left": ["old"], "right": ["new"], "estimate_left": [0.5], "delta": [-0.25]}
+    gate = pl.DataFrame({"metric": ["mean"], **gate, "p_adjusted": [0.01], "decision": ["worse"]})
+    assert "decision" in long_table(gate, width=40).splitlines()[0]
+
+
 def test_a_long_table_has_the_digits_of_each_metric():
     result = pl.DataFrame(
         {

@@ -24,6 +24,9 @@ _HEADS = {"p_adjusted": "adjusted p", "n_eff": "effective n"}
 """Heads that do not follow from the names of columns."""
 
 _MISSING = ("n_missing", "n_missing_left", "n_missing_right")
+_MAIN = ("delta", "estimate", "decision", "p_adjusted")
+"""Columns that stay where lines are short: a gate is asked for its decision."""
+
 _ESTIMATES = ("estimate_left", "estimate", "delta")
 _DETAILS = (*_MISSING, "n_clusters", "drop_rate", "std_error")
 """Columns that say nothing when all zero."""
@@ -134,9 +137,9 @@ def long_table(
     columns = result.columns
     places = [place for place, name in enumerate(columns) if name in _ESTIMATES]
     keys = columns[: places[0]] if places else []
-    main = [name for name in ("delta", "estimate", "p_adjusted") if name in columns]
+    main = [name for name in _MAIN if name in columns]
     return written(
-        result.select(*keys, *main, pl.exclude(*keys, *main)),  # they stay where lines are short
+        result.select(*keys, *main, pl.exclude(*keys, *main)),
         keys=keys,
         ends_of=main[0] if main else None,
         level=level,
