@@ -169,6 +169,7 @@ def test_constants_differ_for_certain_or_not_at_all():
     for method in (ef.Linearized(), ef.Jackknife()):
         found = compare(rows, resample=method).row(0, named=True)
         assert (found["delta"], found["std_error"], found["lower"], found["upper"]) == (1, 0, 1, 1)
+        assert found["detectable"] is None
         assert found["p_value"] == 0.0
         equal = compare(rows.with_columns(loss=pl.lit(0.0)), resample=method)
         assert equal.select("std_error", "p_value").row(0) == (0.0, None)

@@ -110,10 +110,10 @@ def compare(
         true difference that one such comparison finds significant with probability 0.8: standard
         errors, of draws times sqrt(n / (n - 1)), times the quantiles of level and power of
         Student's t for n clusters of the smaller side; above 5 clusters, and too small if they
-        are drawn `within` strata of a few); with a metric of units, paired, `n_units` (that both
-        sides use) and `drawn`. Null if undefined; unpaired, the uncertainty also if a side has a
-        single cluster. Intervals that are no quantiles of replicates are cut off at the range that
-        the metric declares.
+        are drawn `within` strata of a few; null if nothing varies); with a metric of units, paired,
+        `n_units` (that both sides use) and `drawn`. Null if undefined; unpaired, the uncertainty
+        also if a side has a single cluster. Intervals that are no quantiles of replicates are cut
+        off at the range that the metric declares.
 
     Raises:
         ParameterError: Not exactly one of `between` and `other`; fewer than two systems; an unknown
@@ -203,7 +203,7 @@ def _detectable(columns: Sequence[pl.Series], level: float, *, is_drawn: bool) -
     times = stdtrit(freedom, (1 + level) / 2) + stdtrit(freedom, POWER)
     if is_drawn:
         times = times * np.sqrt((freedom + 1.0) / freedom)
-    return pl.Series(error * times).fill_nan(None)
+    return pl.Series(np.where(error > 0, error * times, np.nan)).fill_nan(None)
 
 
 def _is_drawn(method: Method) -> bool:
