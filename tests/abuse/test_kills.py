@@ -29,7 +29,7 @@ SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 
 STARTER = """
 import json, os, signal, sys, time
-import difflib, numpy  # what the program loads late
+import altair, difflib, numpy, scipy.special  # what the program loads late
 import evalframe.selective.areas, evalframe.evaluation
 from evalframe.jobs import cli
 from evalframe.jobs.selective import run
@@ -91,17 +91,17 @@ COMMANDS = """sample o --participants 2 --overwrite --seed {n}
 tutorial o --overwrite
 report r{n} -o o.html -q
 selective items.parquet --by mode --loss abs -o o -q --on-invalid quarantine --bootstrap 1{n}
-calibrate items.parquet --method temperature --features confidence -o o.json -q --folds {n}
+calibrate items.parquet --method temperature --features confidence -o o.json -q --folds 2 --seed {n}
 rag rag_responses.parquet -o o --report o.html -q --bootstrap 1{n}
 rag documents rag_instances.parquet -o o.jsonl -q --seed {n}
-survey survey_responses.parquet --truth survey.parquet -o o.csv -q --summary s.json --bootstrap 1{n}
+survey survey_responses.parquet --truth survey.parquet -o o.csv -q --bootstrap 1{n}
 survey prompts survey.parquet -o o.jsonl -q --seed {n} --context-count 1
 survey baselines survey.parquet -o o.parquet -q --seed {n} --kinds permutation --permutations 2
 replication replication_tests.parquet -o o --summary s -q --human-prior-odds {n}
 evaluate answers.parquet --by model -o o.csv --report o.html -q --bootstrap 1{n}
 compare answers.parquet --between model -o o --summary s.md -q --bootstrap 1{n} --cluster sample_id
 rank answers.parquet --between model --best highest -o o.md -q --bootstrap 1{n} --cluster sample_id
-partial answers.parquet --by model -o o.parquet -q --state s --metric total:{n}
+partial part{n}.parquet --by model -o o.parquet -q --state s --metric mean:score
 merge s{n}.parquet a.parquet -o o.parquet -q
 retract b.parquet s{n}.parquet -o o.parquet -q
 finish s{n}.parquet -o o.json -q
@@ -174,31 +174,46 @@ def found(folder):
 
 def test_every_command_killed_at_its_changes_of_files(tmp_path, start):
     """Each file is the old or the new, and what is left beside them does not stop the next run."""
-    draw, inputs = random.Random(SEED), prepared(tmp_path)
-    for command in draw.sample(COMMANDS, max(1, min(len(COMMANDS), KILLS // 10))):
-        versions = []
-        for number in (1, 2):
-            changes = start(command.format(n=number))[1]
-            versions.append(contents(tmp_path, inputs))
-            assert versions[-1], command
-        old, new = versions
+    inputs, faults = prepared(tmp_path), []
+    for place, command in enumerate(COMMANDS):
+        # Kills go round all commands; the seed says with which of them they begin.
+        each, more = divmod(KILLS // 2, len(COMMANDS))
+        if kills := each + ((place - SEED) % len(COMMANDS) < more):
+            faults += faults_of(command, kills, tmp_path, inputs, start)
+    assert not faults, "\n".join(faults)
+
+
+def faults_of(command, kills, folder, inputs, start):
+    """What is wrong after a command was killed at some of its changes of files."""
+    versions = []
+    for number in (1, 2):
+        changes = start(command.format(n=number))[1]
+        versions.append(contents(folder, inputs))
         assert changes > 0, command
-        for at in draw.sample(range(1, changes + 1), min(changes, 2 + KILLS // 20)):
-            for name in contents(tmp_path, inputs):
-                (tmp_path / name).unlink()
-            for name, content in old.items():
-                (tmp_path / name).write_bytes(content)
-            assert start(command.format(n=2), at=at)[0] == signal.SIGKILL
-            after = contents(tmp_path, inputs)
-            assert old.keys() <= after.keys(), (command, at)
-            for name, each in after.items():
-                known = (old.get(name), new.get(name))
-                assert each in known or name.endswith(".tmp"), (command, at, name)
-        assert start(command.format(n=2))[0] == 0
-        last = contents(tmp_path, inputs)
-        assert new.items() <= last.items(), command
-        for name in last:
-            (tmp_path / name).unlink()
+        assert versions[-1], command
+    (old, new), faults = versions, []
+    for at in random.Random(SEED).sample(range(1, changes + 1), min(changes, kills)):
+        restore(folder, inputs, old)
+        fault = f"{command}, change {at} of {changes}: "
+        if (status := start(command.format(n=2), at=at)[0]) != signal.SIGKILL:
+            faults.append(f"{fault}status {status}")
+        after = contents(folder, inputs)
+        faults += [f"{fault}{name} is lost" for name in old.keys() - after.keys()]
+        for name, each in after.items():
+            if each not in (old.get(name), new.get(name)) and not name.endswith(".tmp"):
+                faults.append(f"{fault}{name} is neither the old nor the new")
+    if start(command.format(n=2))[0] or not new.items() <= contents(folder, inputs).items():
+        faults.append(f"{command}: the next run is another")
+    restore(folder, inputs, {})
+    return faults
+
+
+def restore(folder, inputs, versions):
+    """Only what was written at first is there, and nothing in the store."""
+    for path in {path for path in folder.rglob("*") if path.is_file()} - inputs:
+        path.unlink()
+    for name, content in versions.items():
+        (folder / name).write_bytes(content)
 
 
 def contents(folder, inputs):
@@ -220,6 +235,7 @@ def prepared(folder):
         ef.partial(part, ef.mean("score"), by="model").write_parquet(folder / f"{name}.parquet")
     for number in (1, 2):
         (folder / f"r{number}").mkdir()
+        answers[number:].write_parquet(folder / f"part{number}.parquet")
         result = ef.evaluate(answers[number:], ef.mean("score"), by="model")
         write_result(result, folder / f"r{number}/out.parquet", {})
         (folder / f"quiz{number}").mkdir()
@@ -237,6 +253,7 @@ between = "model"
 baseline = "lantern-13b"
 metrics = ["mean:score"]
 fail_if = "regression > 0.{n}"
+best = "highest"
 bootstrap = {{ n = 10, cluster = "sample_id" }}
 """
 
