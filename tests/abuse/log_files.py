@@ -13,13 +13,13 @@ def _integer(digits):
     return int(digits) if len(digits) < 4_000 else float(digits)
 
 
-def _loads(text):
+def loads(text):
     return json.loads(text, parse_int=_integer)
 
 
 def _lines(data):
     lines = (line.strip(" \t\r") for line in data.decode().removeprefix("\ufeff").split("\n"))
-    found = [_loads(line.removeprefix("\ufeff")) for line in lines if line]
+    found = [loads(line.removeprefix("\ufeff")) for line in lines if line]
     return [{_whole(key): value for key, value in line.items()} for line in found]
 
 
@@ -27,15 +27,19 @@ def _whole(text):
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _text(value):
+def text_of(value):
     if value is None or isinstance(value, str):
         return value and _whole(value)
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return _whole(",".join(value))
+    return json_of(value)
+
+
+def json_of(value):
     return _whole(json.dumps(value, ensure_ascii=False))
 
 
-def _number(value):
+def number_of(value):
     if not isinstance(value, int | float):
         return None
     try:
@@ -44,7 +48,7 @@ def _number(value):
         return math.inf if value > 0 else -math.inf
 
 
-def _read(reader, path, columns, **options):
+def rows_of(reader, path, columns, **options):
     with warnings.catch_warnings(action="ignore"):
         return reader(path, **options).select(columns).collect().rows()
 
@@ -88,7 +92,7 @@ _FIELDS |= {"doc_hash", "prompt_hash", "target_hash"}
 
 
 def read_samples(path):
-    return sorted(_read(ef.read_lm_eval, path, _SAMPLE, extra=["confidence"]), key=repr)
+    return sorted(rows_of(ef.read_lm_eval, path, _SAMPLE, extra=["confidence"]), key=repr)
 
 
 def true_samples(data):
@@ -105,7 +109,7 @@ def true_samples(data):
     metrics |= dict.fromkeys(key for key in order if key in numbers)
     latest = {}
     for line in lines:
-        key = (_text(line["doc_id"]), _whole(line.get("filter") or "none"))
+        key = (text_of(line["doc_id"]), _whole(line.get("filter") or "none"))
         assert key[0] is not None
         latest.pop(key, None)
         latest[key] = line
@@ -124,7 +128,7 @@ def true_samples(data):
 def _scored(line, metric):
     said = None if line is None else line.get("metrics")
     has = line is not None and (metric in said if said is not None else metric not in _FIELDS)
-    return _number(line.get(metric)) if has else None
+    return number_of(line.get(metric)) if has else None
 
 
 def _answered(line):
@@ -140,13 +144,13 @@ def _answered(line):
     if len(asked) < 2 or not all(isinstance(text, str) for text in asked):
         one = responses[0] if isinstance(responses, list) and len(responses) == 1 else responses
         answer = one if isinstance(one, str) or one is None else json.dumps(one, ensure_ascii=False)
-        return answer and _whole(answer), _text(line.get("target")), None, None
+        return answer and _whole(answer), text_of(line.get("target")), None, None
     n = len(asked) // (1 + ("acc_mutual_info" in (line.get("metrics") or ())))
     likelihoods = [float(response[0]) for response in responses[:n]]
     best = max(range(n), key=likelihoods.__getitem__)
     share = 1 / sum(math.exp(each - likelihoods[best]) for each in likelihoods)
     share = None if math.isnan(share) else share
-    return _whole(asked[best].removeprefix(" ")), _text(line.get("target")), n, share
+    return _whole(asked[best].removeprefix(" ")), text_of(line.get("target")), n, share
 
 
 # HELM.
@@ -172,19 +176,19 @@ def read_stats(path):
         return ef.read_helm(path).collect().rows()
     path.with_name("run_spec.json").write_text('{"name": "sums"}')
     columns = ("sample_id", "epoch", "scorer", "score_name", "score")
-    return _read(ef.read_helm, path.parent, columns, bookkeeping=True) or None
+    return rows_of(ef.read_helm, path.parent, columns, bookkeeping=True) or None
 
 
 def true_stats(data):
-    records = _loads(data.decode(errors="replace").lstrip("\ufeff"))  # texts that nobody reads
+    records = loads(data.decode(errors="replace").lstrip("\ufeff"))  # texts that nobody reads
     assert isinstance(records, list)
     return [
         (
-            _text(record["instance_id"]),
+            text_of(record["instance_id"]),
             (record.get("train_trial_index", 0)) + 1,
             _whole(stat["name"]["name"]),
             _score_name(stat["name"], record.get("perturbation")),
-            _number(stat.get("sum", 0)) / stat["count"],
+            number_of(stat.get("sum", 0)) / stat["count"],
         )
         for record in records
         for stat in record.get("stats", ())
@@ -230,21 +234,21 @@ _LINE += ("total_tokens", "error")
 
 
 def read_published(path):
-    return _read(ef.read_every_eval_ever, path, _LINE)
+    return rows_of(ef.read_every_eval_ever, path, _LINE)
 
 
 def true_published(data):
     return [
         (
-            *(_text(line.get(key)) for key in ("evaluation_id", "evaluation_name", "model_id")),
-            _text(line["sample_id"]),
+            *(text_of(line.get(key)) for key in ("evaluation_id", "evaluation_name", "model_id")),
+            text_of(line["sample_id"]),
             _epoch((line.get("metadata") or {}).get("epoch")),
-            _number((line.get("evaluation") or {}).get("score")),
-            _text(((line.get("output") or {}).get("raw") or [None])[0]),
-            _text((line.get("input") or {}).get("reference") or None),
+            number_of((line.get("evaluation") or {}).get("score")),
+            text_of(((line.get("output") or {}).get("raw") or [None])[0]),
+            text_of((line.get("input") or {}).get("reference") or None),
             len((line.get("input") or {}).get("choices") or ()) or None,
             (line.get("token_usage") or {}).get("total_tokens"),
-            _text(line.get("error")),
+            text_of(line.get("error")),
         )
         for line in _lines(data)
     ]

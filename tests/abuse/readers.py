@@ -29,6 +29,7 @@ class Reader:
         truth: The same from its bytes, by the standard library.
         mutations: What is done to it.
         share: Of the damaged files of the reader, which may read several kinds.
+        is_needed: Whether nothing can be read without it.
     """
 
     name: str
@@ -37,6 +38,7 @@ class Reader:
     truth: Callable[[bytes], Any]
     mutations: tuple[Document, ...] = (*TEXT, *VALUES, *VALUES, *VALUES)
     share: float = 1.0
+    is_needed: bool = True
 
 
 def as_parquet(table):

@@ -1,5 +1,6 @@
 """Files of the selective family: run documents and calibrations."""
 
+import functools
 import json
 from dataclasses import asdict
 
@@ -7,6 +8,7 @@ import polars as pl
 
 from abuse.readers import Reader
 from evalframe import selective
+from evalframe.compat import ai_psychiatrist
 from evalframe.compat.ai_psychiatrist import open_run, sample_document
 from evalframe.selective import total_score
 
@@ -57,15 +59,16 @@ def _calibration(calibrator):
     return lambda: json.dumps(selective.to_artifact(calibrator, target="loss")).encode()
 
 
-def _read_calibration(path):
-    found = asdict(selective.read_calibration(path))
+def _read_calibration(path, read=selective.read_calibration):
+    found = asdict(read(path))
     return {name: value for name, value in found.items() if name not in ("method", "inputs")}
 
 
-def _true_calibration(data):
+def _true_calibration(data, *, of_features=True):
     document = json.loads(data)
     model, told = document.get("model"), {"target": document.get("target")}
-    told["features"] = tuple(document.get("features", ["confidence"]))
+    is_read = of_features or document["method"] != "temperature_scaling"
+    told["features"] = tuple((document if is_read else {}).get("features", ["confidence"]))
     match document["method"]:
         case "temperature_scaling":
             stated = document.get("temperature")
@@ -79,26 +82,29 @@ def _true_calibration(data):
     return told
 
 
+_CALIBRATORS = (
+    selective.Temperature(2.5),
+    selective.Linear(
+        features=("token_msp", "token_pe"),
+        coefficients=(0.5, -1.5),
+        intercept=0.25,
+        mean=(0.5, 1.0),
+        std=(0.1, 0.2),
+    ),
+    selective.Isotonic(("token_msp",), (0.1, 0.4, 0.9), (0.2, 0.5, 0.8)),
+)
+_CALIBRATIONS = {
+    "read_calibration": (_read_calibration, _true_calibration),
+    "read_calibration of ai_psychiatrist": (
+        functools.partial(_read_calibration, read=ai_psychiatrist.read_calibration),
+        functools.partial(_true_calibration, of_features=False),
+    ),
+}
 READERS = {
     "open_run": Reader("run.json", _run, _read_run, _true_run),
     **{
-        f"read_calibration {calibrator.method}": Reader(
-            "calibration.json",
-            _calibration(calibrator),
-            _read_calibration,
-            _true_calibration,
-            share=1 / 3,
-        )
-        for calibrator in (
-            selective.Temperature(2.5),
-            selective.Linear(
-                features=("token_msp", "token_pe"),
-                coefficients=(0.5, -1.5),
-                intercept=0.25,
-                mean=(0.5, 1.0),
-                std=(0.1, 0.2),
-            ),
-            selective.Isotonic(("token_msp",), (0.1, 0.4, 0.9), (0.2, 0.5, 0.8)),
-        )
+        f"{name} {made.method}": Reader("calibration.json", _calibration(made), *how, share=1 / 3)
+        for name, how in _CALIBRATIONS.items()
+        for made in _CALIBRATORS
     },
 }

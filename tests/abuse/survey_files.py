@@ -77,12 +77,14 @@ def _true_csv(data):
 
 
 def _stored_rows(rows):
-    rows, seen = [*rows], {}
+    rows, labels = [*rows], {}
     assert rows
-    for row in rows:  # options without a number are in the order of their first row
-        labels = seen.setdefault(row["question_id"], {})
-        place = labels.setdefault(row.get("option_label"), len(labels))
-        row.setdefault("option_index", place)
+    for row in rows:
+        labels.setdefault(row["question_id"], set()).add(row.get("option_label"))
+    for row in rows:
+        if "option_index" not in row:  # then options are in the order of the alphabet
+            known = sorted(labels[row["question_id"]])
+            row["option_index"] = known.index(row["option_label"])
     return _rounded(
         (
             row["question_id"],

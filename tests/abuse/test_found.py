@@ -16,8 +16,13 @@ from evalframe.core.contract import Column, Contract
 from evalframe.core.documents import check_parquet
 from evalframe.core.errors import ContractError, InputError, MissingColumnsError, ParameterError
 from evalframe.core.scan import scan
+from evalframe.engine.journal import Journal
+from evalframe.engine.shelf import Kept, Seen
 from evalframe.jobs.pages import write_reports
 from evalframe.jobs.written import write_result
+from evalframe.logs.lines import items_of
+from evalframe.logs.streams import top_level
+from evalframe.reporting.table import plain
 from evalframe.survey.sample import sample_responses
 from run_documents import as_bytes, document, entry
 
@@ -299,3 +304,38 @@ def test_broken_responses_are_labelled():
         made = rag.label(repeated, mode=mode)
         assert made["response"].to_list() == texts
         assert made["label"].null_count() == 0
+
+
+@pytest.mark.parametrize("key", [b'"a\0"', b'"a\xe3"'])
+def test_keys_of_the_head_of_a_log_that_are_no_json(key):
+    assert "a" in top_level(b'{"a": {}, %b: {}}' % key)
+
+
+def test_a_list_in_another_encoding_is_not_an_empty_one(tmp_path):
+    file = tmp_path / "scenario_state.json"
+    file.write_bytes(json.dumps({"request_states": [{"instance": {"id": 1}}]}).encode("utf-16"))
+    with pytest.raises(InputError, match=r"scenario_state.json is not UTF-8 text; write it anew"):
+        [*items_of(file, "request_states", (), dict)]
+
+
+@pytest.mark.parametrize(
+    "told", [{"job": {"family": []}}, {"records": {"rejected": 1}}, {"inputs": [{"rows": "1"}]}]
+)
+def test_a_result_whose_provenance_is_none(tmp_path, told):
+    result = ef.evaluate(ITEMS, ef.mean("loss"))
+    write_result(result, tmp_path / "out.parquet", told)
+    said = write_reports([str(tmp_path / "out.parquet")], tmp_path / "report.html", "Loss")
+    assert said.startswith("out.parquet: ")
+
+
+def test_a_journal_that_was_changed_is_none(tmp_path):
+    file = tmp_path / "runs/journal.json"
+    Journal.read(file).write(["a"], [Kept("made", "1" * 40, 1, 0.5, Seen(1, 2, "3"))])
+    assert Journal.read(file).seen("a") == (1, 2, "3")
+    file.write_bytes(file.read_bytes().replace(b'"3"', b'"4"'))
+    assert Journal.read(file).seen("a") is None
+
+
+def test_numbers_without_any_value_are_shown_if_they_are_all():
+    shown = plain(pl.DataFrame({"loss": [None, None]}, schema={"loss": pl.Float64}))
+    assert [column.title for column in shown.columns] == ["loss"]

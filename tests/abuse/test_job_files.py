@@ -8,9 +8,11 @@ import shutil
 import warnings
 from pathlib import Path
 
+import polars as pl
 import pytest
 from click.testing import CliRunner
 
+import evalframe as ef
 from abuse.mutations import TEXT
 from abuse.outcomes import SEED, N
 from evalframe.core.errors import EvalframeError
@@ -88,6 +90,23 @@ by = ["model"]
 metrics = ["mean:score"]
 state = "states"
 """,
+    "items: merge": """family = "items"
+verb = "merge"
+items = ["part.parquet", "whole.parquet"]
+output = "out.parquet"
+hash_inputs = true
+""",
+    "items: retract": """family = "items"
+verb = "retract"
+items = ["whole.parquet", "part.parquet"]
+output = "out.parquet"
+""",
+    "items: finish": """family = "items"
+verb = "finish"
+items = ["part.parquet"]
+output = "out.json"
+bootstrap = { n = 20, seed = 1, cluster = "sample_id" }
+""",
 }
 TEXTS = (
     "a * ^.*$ model mode items.parquet ../out.csv /out.csv . .. ./ / ~ out.xlsx a/b/c.csv x.csv/ "
@@ -139,6 +158,10 @@ def damaged(text, draw):
 def samples(tmp_path_factory):
     folder = tmp_path_factory.mktemp("samples")
     write_samples(folder, participants=2)
+    answers = pl.read_parquet(folder / "answers.parquet")
+    for name, rows in {"whole": answers, "part": answers.head(20)}.items():
+        state = ef.partial(rows, ef.mean("score"), by="model", cluster="sample_id")
+        state.write_parquet(folder / f"{name}.parquet")
     return folder
 
 

@@ -12,6 +12,7 @@ from abuse import (
     rag_files,
     replication_files,
     selective_files,
+    side_files,
     survey_files,
     written_files,
 )
@@ -25,6 +26,7 @@ FAMILIES = (
     rag_files,
     survey_files,
     replication_files,
+    side_files,
     written_files,
 )
 READERS = {name: reader for family in FAMILIES for name, reader in family.READERS.items()}
@@ -79,7 +81,8 @@ def test_what_is_no_document_is_refused(name, tmp_path):
     path = tmp_path / reader.name
 
     def ended():
-        return outcome(lambda: reader.read(path), path.name)
+        wrong, found = outcome(lambda: reader.read(path), path.name)
+        return wrong, found if reader.is_needed else None
 
     assert ended() == (None, None), "no file"
     for what, data in NO_DOCUMENTS.items():

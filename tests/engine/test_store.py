@@ -1,6 +1,5 @@
 """A store never changes a result: it is that of a run without one, whatever lies in the folder."""
 
-import json
 import os
 import pickle
 import random
@@ -23,6 +22,7 @@ from evalframe.engine import journal
 from evalframe.engine import shelf as shelves
 from evalframe.engine import store as stores
 from evalframe.engine.definitions import further
+from evalframe.engine.journal import Journal
 from evalframe.engine.makers import OfStates
 from evalframe.engine.shards import Shards, shards_of
 
@@ -235,10 +235,8 @@ def test_every_flipped_bit_is_noticed(folder, store):
     (file,) = files(store)
     whole = file.read_bytes()
     shelf = shelves.Shelf.of(store.folder, of_states(ef.mean("loss"), by=None))
-    (content,) = [
-        each["shards"][str(folder / "0.parquet")][0]
-        for each in map(json.loads, (path.read_text() for path in store.folder.glob("runs/*")))
-    ]
+    (journal,) = store.folder.glob("runs/*")
+    content, _ = Journal.read(journal).shards[str(folder / "0.parquet")]
     assert shelf.file(content) == file
     rows, made = shelf.take(content)
     assert rows == 40

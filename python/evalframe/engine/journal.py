@@ -1,6 +1,7 @@
 """What the last run over a store saw, so that the next one says what has changed.
 
-It decides no result: a journal that is lost or damaged makes everything reused, or new.
+It decides no result: a journal that is lost or damaged, as its last line, a checksum, tells, makes
+everything reused, or new.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -42,19 +44,23 @@ class Journal:
     def read(cls, file: Path) -> Journal:
         """The journal of a file; empty if there is none, or another one than expected."""
         try:
-            written = json.loads(file.read_bytes())
+            text, _, checksum = file.read_bytes().rpartition(b"\n")
+            if checksum != _checksum(text):
+                return cls(file, program(), {})
+            written = json.loads(text)
             shards = {
                 name: (content, None if seen is None else Seen(*seen))
                 for name, (content, seen) in written["shards"].items()
             }
             return cls(file, written["program"], shards)
-        except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        except OSError:
             return cls(file, program(), {})
 
     def write(self, names: Sequence[str], kept: Sequence[Kept]) -> None:
         """Replace it by what a run saw."""
         shards = {name: (each.content, each.seen) for name, each in zip(names, kept, strict=True)}
-        write(self.file, json.dumps({"program": program(), "shards": shards}).encode())
+        text = json.dumps({"program": program(), "shards": shards}).encode()
+        write(self.file, text + b"\n" + _checksum(text))
 
     def seen(self, name: str) -> Seen | None:
         """The file of a shard as it was seen."""
@@ -78,3 +84,7 @@ class Journal:
         if before[0] != kept.content:
             return "changed"
         return "new" if self.program == program() else "outdated"
+
+
+def _checksum(text: bytes) -> bytes:
+    return blake2b(text, digest_size=16).hexdigest().encode()

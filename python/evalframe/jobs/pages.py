@@ -43,13 +43,29 @@ class _Metric(TypedDict):
     metric: str
 
 
+class _Rows(TypedDict):
+    """How many rows of a result were read, and how many of them are set apart."""
+
+    rows: int
+    rejected: int | dict[str, int] | None
+
+
+class _File(TypedDict, total=False):
+    """A file that a result is computed from."""
+
+    name: str
+    path: str
+    rows: int | None
+    bytes: int | None
+
+
 class _Record(TypedDict, total=False):
     """What a report reads of the provenance of a result."""
 
     job: dict[str, Any]
     metrics: list[_Metric]
-    records: dict[str, Any]
-    inputs: list[dict[str, Any]]
+    records: _Rows
+    inputs: list[_File]
     notes: list[str]
     left_out: list[str]
 
@@ -158,8 +174,8 @@ def write_reports(names: Sequence[str], path: Path, title: str) -> str:
 
 def write_made(found: Sequence[Made], path: Path, title: str) -> None:
     """Write the page of what was made, a section each."""
-    order = {family: place for place, family in enumerate(FAMILIES)}
-    found = sorted(found, key=lambda made: order.get(made.record.get("job", {}).get("family"), 99))
+    order = {family: place for place, family in enumerate([*FAMILIES, None])}
+    found = sorted(found, key=lambda made: order[family_of(made.job).name if made.job else None])
     subjects = [made.subject for made in found]
     titles = [
         f"{made.subject}: {made.name}" if subjects.count(made.subject) > 1 else made.subject
@@ -210,7 +226,7 @@ def _record(file: Path) -> dict[str, Any] | None:
     try:
         record: dict[str, Any] = json.loads(pl.read_parquet_metadata(file)[METADATA_KEY])
         is_state = msgspec.convert(record, _Record).get("job", {}).get("verb") in _STATES
-    except (KeyError, ValueError, msgspec.ValidationError, pl.exceptions.PolarsError):
+    except (KeyError, ValueError, RecursionError, pl.exceptions.PolarsError):
         return None
     return None if is_state else record
 

@@ -157,6 +157,8 @@ def items_of(
     if not isinstance(found, list):
         where = "it" if items is None else f"its {items!r}"
         raise InputError(f"{name}: {where} must be a list, but is {found!r:.80}")
+    if found:  # UTF-16, say, which the standard library reads
+        raise InputError(f"{name} is not UTF-8 text; write it anew as such")
 
 
 def as_json(value: Any) -> str:

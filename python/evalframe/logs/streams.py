@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -221,7 +222,11 @@ def _last(flags: np.ndarray[Any, Any], k: int) -> int | None:
 def _key(before: bytes | bytearray) -> str | None:
     """The key in whose value a container opens after these bytes."""
     found = _KEY.search(before[-_LONGEST_KEY:])
-    return None if found is None else str(json.loads(found[1]))
+    if found is None:
+        return None
+    with suppress(ValueError):
+        return str(json.loads(found[1]))
+    return found[1].decode(errors="replace")  # no JSON, as is said of all of it later
 
 
 def records(

@@ -67,9 +67,10 @@ def plain(
     taken = {end for pair in ends.values() for end in pair} | {*keys} | _empty(table, ends_of)
     names = [name for name in columns or table.columns if name in table.columns]
     cells = [_key(shown, name) for name in keys]
-    cells += [
-        _column(shown, name, ends.get(name), heads.get(name)) for name in names if name not in taken
-    ]
+    known = [name for name in names if name not in taken]
+    if not (known or keys):  # no number has any value
+        known = names
+    cells += [_column(shown, name, ends.get(name), heads.get(name)) for name in known]
     notes = []
     if any("[" in value for column in cells if column.is_number for value in column.cells):
         of_level = "Intervals" if level is None else f"{100 * level:g}% intervals"

@@ -37,7 +37,8 @@ class Samples:
     def results_file(self) -> Path | None:
         """The results of the same date."""
         date = self.named[1]
-        found = sorted(self.path.parent.glob(f"*_{date}.json")) if date else []
+        named = self.path.parent.glob(f"*_{date}.json") if date else ()
+        found = sorted(path for path in named if path.is_file())
         first = self.path.with_name(f"results_{date}.json")
         return first if first in found else found[0] if found else None
 
