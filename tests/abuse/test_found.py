@@ -339,3 +339,9 @@ def test_a_journal_that_was_changed_is_none(tmp_path):
 def test_numbers_without_any_value_are_shown_if_they_are_all():
     shown = plain(pl.DataFrame({"loss": [None, None]}, schema={"loss": pl.Float64}))
     assert [column.title for column in shown.columns] == ["loss"]
+
+
+def test_a_survey_whose_shares_are_all_null():
+    table = {"question_id": ["q"], "segment_id": ["s"], "option_index": [0], "share": [None]}
+    with pytest.raises(ContractError, match="share"):
+        survey.as_distributions(pl.DataFrame(table))

@@ -99,7 +99,8 @@ def _numbers(
     # A comma is decimal unless all cells with commas read like `1,234` in a column that can have
     # counts, and as decimal numbers they do not sum to 1 or 100.
     if table.schema[name] != pl.String:
-        return table, False
+        is_null = table.schema[name] == pl.Null
+        return table.cast({name: pl.Float64}) if is_null else table, False
     text = pl.col(name).str.strip_chars()
     read = table.with_columns(numbers_of(text).alias(_NUMBER))
     commas = table.filter(text.str.contains(",", literal=True))
