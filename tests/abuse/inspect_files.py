@@ -149,5 +149,7 @@ def _target(sample):
 
 READERS = {
     "read_inspect.eval": Reader("quiz.eval", archive, read, of_archive, BYTES, 0.5),
-    "read_inspect.json": Reader("quiz.json", document, read, of_document, (*TEXT, *VALUES * 3)),
+    "read_inspect.json": Reader(
+        "quiz.json", document, read, of_document, (*TEXT, *VALUES * 3), 0.4
+    ),
 }

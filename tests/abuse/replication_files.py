@@ -92,11 +92,13 @@ READERS = {
         lambda: _evaluation()["evaluation_results.json"],
         _read_evaluation,
         _true_evaluation,
+        share=0.4,
     ),
     "read_results": Reader(
         "simple_results.json",
         lambda: _evaluation()["simple_results.json"],
         _read_results,
         _true_results,
+        share=0.4,
     ),
 }

@@ -68,7 +68,7 @@ RESULTS = {
     },
     **{
         f"plot: {chart}": _of(
-            functools.partial(make, _MODELS), _shown(functools.partial(_drawn, chart)), 0.04
+            functools.partial(make, _MODELS), _shown(functools.partial(_drawn, chart)), 0.02
         )
         for chart, (_, make, _) in CHARTS.items()
     },

@@ -325,16 +325,18 @@ def _read_provenance(path):
 
 READERS = {
     "results of lm_eval": Reader(
-        f"results_{_DATE}.json", _results, _read_results, _true_results, is_needed=False
+        f"results_{_DATE}.json", _results, _read_results, _true_results, is_needed=False, share=0.1
     ),
-    "run of helm": Reader("run_spec.json", _spec, _read_spec, _true_spec),
+    "run of helm": Reader("run_spec.json", _spec, _read_spec, _true_spec, share=0.1),
     "requests of helm": Reader(
-        "scenario_state.json", _requests, _read_requests, _true_requests, is_needed=False
+        "scenario_state.json", _requests, _read_requests, _true_requests, is_needed=False, share=0.1
     ),
     "aggregate of every_eval_ever": Reader(
-        f"{_UUID}.json", _aggregate, _read_aggregate, _true_aggregate, is_needed=False
+        f"{_UUID}.json", _aggregate, _read_aggregate, _true_aggregate, is_needed=False, share=0.1
     ),
-    "read_responses of a survey": Reader("answers.jsonl", _answers, _read_answers, _true_answers),
+    "read_responses of a survey": Reader(
+        "answers.jsonl", _answers, _read_answers, _true_answers, share=0.2
+    ),
     "journal of a store": Reader(
         "journal.json",
         lambda: _store()[2],
@@ -342,6 +344,7 @@ READERS = {
         lambda data: _summed(_store()[0]),
         TEXT,
         is_needed=False,
+        share=0.1,
     ),
     "provenance of a result": Reader(
         "provenance.json",
@@ -349,5 +352,6 @@ READERS = {
         _read_provenance,
         lambda data: True,
         is_needed=False,
+        share=0.1,
     ),
 }
