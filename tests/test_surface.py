@@ -231,6 +231,7 @@ OTHERWISE = {
     "sections.report level": "of the intervals of results, likewise",
     "reporting.show cluster": "the name of what was resampled, likewise to be named",
     "reporting.show level": "of the intervals of a table, which does not have it, to be named",
+    "survey.sign_flip_test cluster": "the question, which is one of its keys; None: each key",
     "evaluation.retract cluster": "the ids of some, whose column the state knows",
     "ranking.rank level": "by default that of its bootstrap",
     "core.validate on_invalid": "the same two texts, spelt out",

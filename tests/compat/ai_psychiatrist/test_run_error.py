@@ -105,7 +105,7 @@ def test_a_participant_who_is_drawn_twice_counts_twice_in_the_mean_of_participan
     resampled = ef.evaluate(
         stage,
         ef.selective_risk("mae"),
-        resample=ef.Bootstrap(cluster="participant_id", n=200, seed=1),
+        resample=ef.Bootstrap(cluster="participant_id", n=200, seed=1, interval="percentile"),
     )
     assert resampled.select("lower", "upper").row(0) == (0.0, 2.0)
 
