@@ -6,6 +6,7 @@ from dataclasses import asdict
 
 import polars as pl
 
+from abuse.log_files import number_of
 from abuse.readers import Reader
 from evalframe import selective
 from evalframe.compat import ai_psychiatrist
@@ -72,13 +73,18 @@ def _true_calibration(data, *, of_features=True):
     match document["method"]:
         case "temperature_scaling":
             stated = document.get("temperature")
-            told["temperature"] = float(model["temperature"] if stated is None else stated)
+            told["temperature"] = number_of(model["temperature"] if stated is None else stated)
         case "isotonic":
-            told |= {name: [*map(float, model[name])] for name in ("x_thresholds", "y_thresholds")}
+            told |= {
+                name: [*map(number_of, model[name])] for name in ("x_thresholds", "y_thresholds")
+            }
         case _:
-            told |= {"link": model.get("link", "sigmoid"), "intercept": float(model["intercept"])}
-            told["coefficients"] = [*map(float, model["coefficients"])]
-            told |= {name: [*map(float, model["scaler"][name])] for name in ("mean", "std")}
+            told |= {
+                "link": model.get("link", "sigmoid"),
+                "intercept": number_of(model["intercept"]),
+            }
+            told["coefficients"] = [*map(number_of, model["coefficients"])]
+            told |= {name: [*map(number_of, model["scaler"][name])] for name in ("mean", "std")}
     return told
 
 

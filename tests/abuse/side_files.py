@@ -172,7 +172,9 @@ def _asked(states):
         for result in results
     ]
     references = states[0]["instance"].get("references", [])
-    correct = [each["output"].get("text", "") for each in references if "correct" in each["tags"]]
+    correct = [
+        each["output"].get("text", "") for each in references if "correct" in each.get("tags", [])
+    ]
     times = [r["request_time"] for r in results if r.get("request_time") is not None]
     return (
         text_of(answers[0]) if len(states) == 1 else None,

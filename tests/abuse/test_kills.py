@@ -92,7 +92,7 @@ tutorial o --overwrite
 report r{n} -o o.html -q
 selective items.parquet --by mode --loss abs -o o -q --on-invalid quarantine --bootstrap 1{n}
 calibrate items.parquet --method temperature --features confidence -o o.json -q --folds 2 --seed {n}
-rag rag_responses.parquet -o o --report o.html -q --bootstrap 1{n}
+rag rag_responses.parquet -o o -q --bootstrap 1{n}
 rag documents rag_instances.parquet -o o.jsonl -q --seed {n}
 survey survey_responses.parquet --truth survey.parquet -o o.csv -q --bootstrap 1{n}
 survey prompts survey.parquet -o o.jsonl -q --seed {n} --context-count 1
