@@ -22,6 +22,12 @@ registered()  # loads all metrics for the tests over the registry
 LONG = ("engine", "test_laws.py", "test_tutorials.py", "test_typing.py", "README.md")
 
 
+def pytest_configure(config):
+    """End the run when a process dies: for another in its place, the scheduler waits forever."""
+    if hasattr(config.option, "maxworkerrestart"):
+        config.option.maxworkerrestart = "0"
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file():
     """Look for examples in the package only: these files have none."""

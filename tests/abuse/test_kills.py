@@ -28,11 +28,14 @@ KILLS = int(os.environ.get("EVALFRAME_KILLS", "8"))
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 
 STARTER = """
-import json, os, signal, sys, time
-import altair, difflib, numpy, scipy.special  # what the program loads late
-import evalframe.selective.areas, evalframe.evaluation
+import difflib, importlib, json, os, pkgutil, signal, sys, time
+import altair, msgspec, numpy, pyarrow.parquet, scipy.optimize, scipy.special, scipy.stats
+import evalframe
 from evalframe.jobs import cli
-from evalframe.jobs.selective import run
+
+for module in pkgutil.walk_packages(evalframe.__path__, "evalframe."):  # what is loaded late
+    if "engine" not in module.name and "__main__" not in module.name:
+        importlib.import_module(module.name)
 
 CHANGES = ("os.rename", "os.link", "os.remove", "os.mkdir", "os.rmdir", "os.truncate")
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT
@@ -118,6 +121,7 @@ def start(tmp_path):
     with subprocess.Popen(
         [sys.executable, "-c", STARTER],
         cwd=tmp_path,
+        env=os.environ | {"POLARS_MAX_THREADS": "1"},  # threads add up in any order
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
