@@ -28,6 +28,12 @@ def pytest_configure(config):
         config.option.maxworkerrestart = "0"
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """One process more than cores: some wait for programs that they began."""
+    return os.cpu_count() + 1
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file():
     """Look for examples in the package only: these files have none."""

@@ -15,7 +15,7 @@ from abuse.mutations import BYTES, HARMFUL, HARMLESS, TEXT, VALUES
 from evalframe.jobs.cli import cli
 from evalframe.jobs.samples import write_samples
 
-N = int(os.environ.get("EVALFRAME_ABUSE_COMMANDS", "30"))
+N = int(os.environ.get("EVALFRAME_ABUSE_COMMANDS", "15"))
 SEED = int(os.environ.get("EVALFRAME_ABUSE_SEED", "0"))
 
 NAMES = """a * ^.*$ , a,b -1 0 1 2 0.5 nan inf é model mode item label prediction metric literal
