@@ -92,10 +92,10 @@ def test_boundaries_are_the_first_rows_of_runs(starts):
 
 
 @pytest.mark.parametrize("descending", [False, True])
-@pytest.mark.parametrize("count", [0, 1, 3, 70_000])
-def test_levels_are_ordered_within_any_number_of_segments(count, descending):
+@pytest.mark.parametrize(("count", "most"), [(0, 4), (1, 4), (3, 4), (70_000, 4), (9, 40_000)])
+def test_levels_are_ordered_within_any_number_of_segments(count, most, descending):
     rng = np.random.default_rng(count)
-    starts = segments.starts_of(rng.integers(0, 4, count))
+    starts = segments.starts_of(rng.integers(0, most, count))
     levels = rng.integers(0, 3, starts[-1]).astype(float)
     levels[::7] = np.nan
     order = segments.order_within(levels, starts, descending=descending)

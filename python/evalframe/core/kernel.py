@@ -228,7 +228,9 @@ def _by_level(
         starts = segments.starts_of(inside)[starts]
     levels = values[LEVEL].to_numpy()
     order = segments.order_within(levels, starts, descending=axis.descending)
-    return collapse(levels[order], {n: values[n].to_numpy()[order] for n in sums}, starts)
+    rows = values.select(LEVEL, *sums)[order].to_dict()
+    ordered = {name: column.to_numpy() for name, column in rows.items()}
+    return collapse(ordered.pop(LEVEL), ordered, starts)
 
 
 def summary_of_levels(
