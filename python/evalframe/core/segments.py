@@ -178,10 +178,15 @@ def order_within(levels: Floats, starts: Ints, *, descending: bool) -> Ints:
     rising = -levels if descending else levels
     lengths = np.diff(starts)
     if len(levels) >= max(_LONG, _FEW * len(lengths)):
-        # Polars sorts each segment by itself, in the processor's cache.
-        apart = listed(rising, lengths, lengths >= 0)
-        order = apart.list.eval(pl.element().arg_sort()).explode(empty_as_null=False).to_numpy()
-        return cast("Ints", order + np.repeat(starts[:-1], lengths))
+        # Polars sorts each segment by itself, in the processor's cache, and each core its share.
+        apart = listed(rising, lengths, lengths >= 0).to_frame()
+        share = -(-len(apart) // pl.thread_pool_size())
+        parts = [
+            part.lazy().select(pl.first().list.eval(pl.element().arg_sort()))
+            for part in apart.iter_slices(share)
+        ]
+        order = pl.concat(pl.collect_all(parts)).to_series().explode(empty_as_null=False)
+        return cast("Ints", order.to_numpy() + np.repeat(starts[:-1], lengths))
     # All levels are sorted at once, and then brought back to their segments, 16 bits of a segment's
     # number at a time: numpy's stable sort of short integers is a radix sort, which takes one pass.
     order = np.argsort(rising)
