@@ -40,7 +40,7 @@ class OnDask:
     scratch: Path | None = None
 
     def check(self, seconds: float = SECONDS) -> int:
-        """The number of threads of all workers."""
+        """The number of threads of all workers, at least 1."""
         if self.client.status != "running" or self.client.asynchronous:
             raise EngineError("the Dask client must be open, and not asynchronous")
         try:
@@ -50,7 +50,7 @@ class OnDask:
                 f"no worker of {self._scheduler} answers within {seconds:g} s; start some, or "
                 "wait until they are up, and run again"
             ) from error
-        return sum(self.client.nthreads().values())
+        return sum(self.client.nthreads().values()) or 1  # the last worker may be restarting
 
     def each(
         self, function: Callable[..., Any], args: tuple[Any, ...], seconds: float
