@@ -11,7 +11,7 @@ import time
 from evalframe.core.documents import is_whole
 from evalframe.core.errors import EvalframeError
 
-N = int(os.environ.get("EVALFRAME_ABUSE", "25"))
+N = int(os.environ.get("EVALFRAME_ABUSE", "15"))
 SEED = int(os.environ.get("EVALFRAME_ABUSE_SEED", "0"))
 
 LONGEST = 10_000

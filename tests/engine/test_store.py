@@ -446,7 +446,7 @@ def test_two_processes_use_one_store_at_a_time(many, store):
     assert {*run(store, many, metrics).values()} == {"reused"}
 
 
-KILLS = -(-int(os.environ.get("EVALFRAME_KILLS", "16")) // 8)
+KILLS = -(-int(os.environ.get("EVALFRAME_KILLS", "8")) // 8)
 
 
 def test_a_job_that_is_killed_goes_on_from_finished_shards(many, store):
