@@ -185,8 +185,8 @@ def order_within(levels: Floats, starts: Ints, *, descending: bool) -> Ints:
             part.lazy().select(pl.first().list.eval(pl.element().arg_sort()))
             for part in apart.iter_slices(share)
         ]
-        order = pl.concat(pl.collect_all(parts)).to_series().explode(empty_as_null=False)
-        return cast("Ints", order.to_numpy() + np.repeat(starts[:-1], lengths))
+        places = pl.concat(pl.collect_all(parts)).to_series().explode(empty_as_null=False)
+        return cast("Ints", places.to_numpy() + np.repeat(starts[:-1], lengths))
     # All levels are sorted at once, and then brought back to their segments, 16 bits of a segment's
     # number at a time: numpy's stable sort of short integers is a radix sort, which takes one pass.
     order = np.argsort(rising)
