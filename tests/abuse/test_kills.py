@@ -24,7 +24,7 @@ from evalframe.core.files import replacing, scratch, together
 from evalframe.jobs.samples import write_samples
 from evalframe.jobs.written import read_provenance, write_result, write_tables
 
-KILLS = int(os.environ.get("EVALFRAME_KILLS", "2"))
+KILLS = int(os.environ.get("EVALFRAME_KILLS", "4"))
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 
 STARTER = """

@@ -228,7 +228,7 @@ def _by_level(
         starts = segments.starts_of(inside)[starts]
     levels = values[LEVEL].to_numpy()
     order = segments.order_within(levels, starts, descending=axis.descending)
-    rows = values.select(LEVEL, *sums)[order].to_dict()
+    rows = values.select(LEVEL, *sums)[order].to_dict()  # numpy takes three times as long
     ordered = {name: column.to_numpy() for name, column in rows.items()}
     return collapse(ordered.pop(LEVEL), ordered, starts)
 
